@@ -302,7 +302,8 @@ Study study_of(std::span<char*> arguments) {
     };
     LearnOptions& o = study.options;
     take("deals", study.deals), take("bands", study.bands), take("share", study.share), take("list", study.list);
-    take("max_leaves", o.max_leaves), take("max_depth", o.max_depth), take("leaf_penalty", o.leaf_penalty);
+    take("max_leaves", o.max_leaves), take("max_depth", o.max_depth), take("leaf_penalty", o.leaf_penalty),
+        take("least_win", o.least_win);
     take("drawn", o.drawn), take("measured_weight", o.measured_weight), take("trees", o.trees);
     take("combinations", o.combinations), take("max_distance", o.max_distance);
     return study;

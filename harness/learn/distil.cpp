@@ -42,7 +42,8 @@ public:
                 bins_.push_back(
                     static_cast<int>(is_category(c) ? x : std::ranges::lower_bound(numbers, x) - numbers.begin()));
             }
-        penalty_ = static_cast<Loss>(options_.leaf_penalty * kLossUnit * static_cast<double>(lesson.weight));
+        const double mean = std::max(options_.leaf_penalty, options_.least_win / static_cast<double>(lesson.measured));
+        penalty_ = static_cast<Loss>(mean * kLossUnit * static_cast<double>(lesson.weight));
     }
 
     Tree grow() {

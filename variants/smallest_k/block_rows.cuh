@@ -16,7 +16,7 @@
 /// what comes before the last of them. They gather in shared memory and are sorted there by a bitonic network, when it
 /// is full and at the end. A stripe of which everything is better than all before costs what the first one costs; for
 /// that a row of three stripes or more begins with one near its end, so that neither ascending nor descending ones have
-/// more than three of them.
+/// more than two of them.
 namespace espalier::smallest_k {
 namespace {
 

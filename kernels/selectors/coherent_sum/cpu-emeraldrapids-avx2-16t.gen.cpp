@@ -19,36 +19,16 @@ namespace espalier::coherent_sum::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_openmp, {{"tile", 512}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 14.30F},
+    {VariantId::cpu_openmp, {{"tile", 512}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 16.95F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 30.28F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.03F},
+    {VariantId::cpu_scalar, {}, 32.68F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"tile", 512}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 20.21F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"tile", 512}}, 1.04F},
-    {VariantId::cpu_scalar, {}, 36.92F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 30.28F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 6.34F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_openmp, {{"tile", 8192}}, 1.01F},
     {VariantId::cpu_openmp, {{"tile", 2048}}, 1.01F},
     {VariantId::cpu_scalar, {}, 21.76F},
@@ -57,121 +37,51 @@ constexpr Choice<Problem> kRanking6[] = {
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 12,
-        .margin = 14.29F,
-        .regret = 1.00F,
+        .problems = 19,
+        .margin = 16.77F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "output == sums "
-                "and receivers * samples <= 2700000 "
-                "and receivers / samples <= 0.39 "
-                "and receivers * samples <= 1000000",
+        .regret_hi = 1.03F,
+        .path = "output == sums and receivers * samples <= 2700000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 2,
-        .margin = 30.28F,
-        .regret = 1.00F,
+        .problems = 3,
+        .margin = 31.64F,
+        .regret = 1.03F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "output == sums "
-                "and receivers * samples <= 2700000 "
-                "and receivers / samples <= 0.39 "
-                "and receivers * samples > 1000000",
+        .regret_hi = 1.10F,
+        .path = "output == sums and receivers * samples > 2700000",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 5,
-        .margin = 20.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "output == sums and receivers * samples <= 2700000 and receivers / samples > 0.39",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 2,
-        .margin = 35.47F,
-        .regret = 1.04F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.08F,
-        .path = "output == sums and receivers * samples > 2700000 and samples <= 3300",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 2,
-        .margin = 30.28F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "output == sums and receivers * samples > 2700000 and samples > 3300",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 3,
-        .margin = 6.31F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "output != sums and receivers / sources <= 0.27",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
         .problems = 19,
         .margin = 21.61F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "output != sums and receivers / sources > 0.27",
-        .ranking = kRanking6,
+        .path = "output != sums",
+        .ranking = kRanking2,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.output == Coherence::sums) {
         if (product(problem.receivers, problem.samples) <= 2'700'000) {
-            if (ratio(problem.receivers, problem.samples) <= 0.39) {
-                if (product(problem.receivers, problem.samples) <= 1'000'000) {
-                    // cpu_openmp tile=512
-                    // 12 problems, margin 14.29, regret 1.00 [1.00, 1.00]
-                    return kLeaves[0];
-                } else {
-                    // cpu_openmp tile=2048
-                    // 2 problems, margin 30.28, regret 1.00 [1.00, 1.00]
-                    return kLeaves[1];
-                }
-            } else {
-                // cpu_openmp tile=512
-                // 5 problems, margin 20.18, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
-            }
+            // cpu_openmp tile=512
+            // 19 problems, margin 16.77, regret 1.01 [1.00, 1.03]
+            return kLeaves[0];
         } else {
-            if (problem.samples <= 3300) {
-                // cpu_openmp tile=512
-                // 2 problems nearby, margin 35.47, regret 1.04 [1.00, 1.08]
-                return kLeaves[3];
-            } else {
-                // cpu_openmp tile=2048
-                // 2 problems nearby, margin 30.28, regret 1.00 [1.00, 1.00]
-                return kLeaves[4];
-            }
+            // cpu_openmp tile=2048
+            // 3 problems nearby, margin 31.64, regret 1.03 [1.00, 1.10]
+            return kLeaves[1];
         }
     } else {
-        if (ratio(problem.receivers, problem.sources) <= 0.27) {
-            // cpu_openmp tile=2048
-            // 3 problems nearby, margin 6.31, regret 1.01 [1.00, 1.01]
-            return kLeaves[5];
-        } else {
-            // cpu_openmp tile=8192
-            // 19 problems, margin 21.61, regret 1.01 [1.00, 1.01]
-            return kLeaves[6];
-        }
+        // cpu_openmp tile=8192
+        // 19 problems, margin 21.61, regret 1.01 [1.00, 1.01]
+        return kLeaves[2];
     }
 }
 

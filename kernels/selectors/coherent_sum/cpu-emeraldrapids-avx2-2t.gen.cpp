@@ -11,7 +11,6 @@
 //   56ff3b977c3f4907638b0d5a2bc2fda19c5351fee1d011089b4351dc0d58ab9e  cpu_openmp
 //   47091556f643d9f9910ecc5d650b8f72381c766989d0b65826165b9ca692b30f  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/coherent_sum.hpp"
 #include "registries/coherent_sum/ids.hpp"
@@ -26,41 +25,10 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.96F},
-    {VariantId::cpu_scalar, {}, 15.52F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.04F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.54F},
-    {VariantId::cpu_scalar, {}, 22.28F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.34F},
-    {VariantId::cpu_scalar, {}, 23.23F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.05F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 2.99F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.03F},
-    {VariantId::cpu_scalar, {}, 17.91F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 2.93F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.99F},
-    {VariantId::cpu_scalar, {}, 17.46F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.94F},
-    {VariantId::cpu_scalar, {}, 22.12F},
+    {VariantId::cpu_openmp, {{"tile", 512}}, 2.95F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.97F},
+    {VariantId::cpu_scalar, {}, 17.12F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -76,80 +44,13 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 14,
-        .margin = 2.91F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "additions > 27000 "
-                "and samples <= 2048 "
-                "and samples / sources <= 120 "
-                "and receivers * samples <= 524288",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 6,
-        .margin = 3.41F,
+        .problems = 36,
+        .margin = 2.82F,
         .regret = 1.04F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.06F,
-        .path = "additions > 27000 "
-                "and samples <= 2048 "
-                "and samples / sources <= 120 "
-                "and receivers * samples > 524288 "
-                "and output == sums",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 5,
-        .margin = 2.33F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "additions > 27000 "
-                "and samples <= 2048 "
-                "and samples / sources <= 120 "
-                "and receivers * samples > 524288 "
-                "and output != sums",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 20,
-        .margin = 2.85F,
-        .regret = 1.05F,
         .regret_lo = 1.03F,
-        .regret_hi = 1.07F,
-        .path = "additions > 27000 "
-                "and samples <= 2048 "
-                "and samples / sources > 120 "
-                "and samples * sources <= 2700",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 18,
-        .margin = 2.91F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "additions > 27000 "
-                "and samples <= 2048 "
-                "and samples / sources > 120 "
-                "and samples * sources > 2700",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 4,
-        .margin = 2.94F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "additions > 27000 and samples > 2048",
-        .ranking = kRanking6,
+        .regret_hi = 1.06F,
+        .path = "additions > 27000",
+        .ranking = kRanking1,
     },
 };
 
@@ -159,39 +60,9 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 2 problems, margin 2.17, regret 1.00 [1.00, 1.00]
         return kLeaves[0];
     } else {
-        if (problem.samples <= 2048) {
-            if (ratio(problem.samples, problem.sources) <= 120) {
-                if (product(problem.receivers, problem.samples) <= 524'288) {
-                    // cpu_avx2 receivers=8;window=384
-                    // 14 problems, margin 2.91, regret 1.01 [1.01, 1.03]
-                    return kLeaves[1];
-                } else {
-                    if (problem.output == Coherence::sums) {
-                        // cpu_avx2 receivers=8;window=384
-                        // 6 problems nearby, margin 3.41, regret 1.04 [1.01, 1.06]
-                        return kLeaves[2];
-                    } else {
-                        // cpu_avx2 receivers=8;window=768
-                        // 5 problems nearby, margin 2.33, regret 1.01 [1.00, 1.02]
-                        return kLeaves[3];
-                    }
-                }
-            } else {
-                if (product(problem.samples, problem.sources) <= 2700) {
-                    // cpu_avx2 receivers=8;window=384
-                    // 20 problems nearby, margin 2.85, regret 1.05 [1.03, 1.07]
-                    return kLeaves[4];
-                } else {
-                    // cpu_avx2 receivers=8;window=768
-                    // 18 problems, margin 2.91, regret 1.01 [1.00, 1.02]
-                    return kLeaves[5];
-                }
-            }
-        } else {
-            // cpu_avx2 receivers=8;window=384
-            // 4 problems, margin 2.94, regret 1.00 [1.00, 1.00]
-            return kLeaves[6];
-        }
+        // cpu_avx2 receivers=8;window=384
+        // 36 problems, margin 2.82, regret 1.04 [1.03, 1.06]
+        return kLeaves[1];
     }
 }
 

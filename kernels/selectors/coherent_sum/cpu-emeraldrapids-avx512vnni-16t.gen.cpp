@@ -10,7 +10,6 @@
 //   56ff3b977c3f4907638b0d5a2bc2fda19c5351fee1d011089b4351dc0d58ab9e  cpu_openmp
 //   47091556f643d9f9910ecc5d650b8f72381c766989d0b65826165b9ca692b30f  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/coherent_sum.hpp"
 #include "registries/coherent_sum/ids.hpp"
@@ -24,11 +23,6 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 29.66F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_openmp, {{"tile", 8192}}, 1.01F},
     {VariantId::cpu_scalar, {}, 17.48F},
 };
@@ -41,46 +35,30 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "output == sums and receivers * samples <= 2700000",
+        .path = "output == sums",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 3,
-        .margin = 29.41F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "output == sums and receivers * samples > 2700000",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
         .problems = 19,
         .margin = 17.39F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "output != sums",
-        .ranking = kRanking2,
+        .ranking = kRanking1,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.output == Coherence::sums) {
-        if (product(problem.receivers, problem.samples) <= 2'700'000) {
-            // cpu_openmp tile=512
-            // 19 problems, margin 15.76, regret 1.01 [1.00, 1.02]
-            return kLeaves[0];
-        } else {
-            // cpu_openmp tile=2048
-            // 3 problems nearby, margin 29.41, regret 1.01 [1.00, 1.03]
-            return kLeaves[1];
-        }
+        // cpu_openmp tile=512
+        // 19 problems, margin 15.76, regret 1.01 [1.00, 1.02]
+        return kLeaves[0];
     } else {
         // cpu_openmp tile=8192
         // 19 problems, margin 17.39, regret 1.01 [1.00, 1.01]
-        return kLeaves[2];
+        return kLeaves[1];
     }
 }
 

@@ -2,7 +2,6 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-2t/coherent_sum.jsonl, 38 problems x 16 choices
 // SHA-256:  d1a8d0dfe678550ba9036716fefa3011b56afe96fcf5df99079eea32ef3afd0e
-// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor @ 2.10GHz
 // Driver:   Linux 6.18.44-fc-v769
 // Runtime:  GNU 12.2.0
@@ -12,7 +11,6 @@
 //   56ff3b977c3f4907638b0d5a2bc2fda19c5351fee1d011089b4351dc0d58ab9e  cpu_openmp
 //   47091556f643d9f9910ecc5d650b8f72381c766989d0b65826165b9ca692b30f  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/coherent_sum.hpp"
 #include "registries/coherent_sum/ids.hpp"
@@ -21,211 +19,31 @@ namespace espalier::coherent_sum::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.01F},
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.05F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.14F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.18F},
-    {VariantId::cpu_scalar, {}, 4.04F},
-};
-
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.03F},
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 768}}, 1.02F},
-    {VariantId::cpu_avx2, {{"receivers", 128}, {"window", 768}}, 1.03F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.05F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 2.68F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.72F},
-    {VariantId::cpu_scalar, {}, 7.98F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.01F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.10F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.26F},
-    {VariantId::cpu_scalar, {}, 18.73F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.03F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.09F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.12F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.03F},
-    {VariantId::cpu_scalar, {}, 20.57F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.01F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.07F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.03F},
-    {VariantId::cpu_scalar, {}, 20.20F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.00F},
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.04F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.11F},
     {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.12F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 3.19F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.29F},
-    {VariantId::cpu_scalar, {}, 25.01F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.06F},
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.00F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.05F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.12F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 3.29F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.31F},
-    {VariantId::cpu_scalar, {}, 30.64F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.00F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.03F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.31F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.43F},
-    {VariantId::cpu_scalar, {}, 22.85F},
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.14F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.16F},
+    {VariantId::cpu_scalar, {}, 18.46F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 2,
-        .margin = 1.01F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "additions <= 27000 and receivers <= 32",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 4,
-        .margin = 1.00F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "additions <= 27000 and receivers > 32",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 14,
-        .margin = 1.08F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "additions > 27000 "
-                "and receivers / sources <= 680 "
-                "and samples <= 2048 "
-                "and samples / sources <= 120",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 12,
-        .margin = 1.05F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.06F,
-        .path = "additions > 27000 "
-                "and receivers / sources <= 680 "
-                "and samples <= 2048 "
-                "and samples / sources > 120 "
-                "and samples * sources <= 1500",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 18,
-        .margin = 1.05F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "additions > 27000 "
-                "and receivers / sources <= 680 "
-                "and samples <= 2048 "
-                "and samples / sources > 120 "
-                "and samples * sources > 1500",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 4,
-        .margin = 1.12F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "additions > 27000 and receivers / sources <= 680 and samples > 2048",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 3,
-        .margin = 0.99F,
-        .regret = 1.06F,
+        .problems = 38,
+        .margin = 1.07F,
+        .regret = 1.04F,
         .regret_lo = 1.02F,
-        .regret_hi = 1.09F,
-        .path = "additions > 27000 and receivers / sources > 680 and output == sums",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 3,
-        .margin = 1.03F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "additions > 27000 and receivers / sources > 680 and output != sums",
-        .ranking = kRanking7,
+        .regret_hi = 1.05F,
+        .path = "",
+        .ranking = kRanking0,
     },
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.additions() <= 27'000) {
-        if (problem.receivers <= 32) {
-            // cpu_avx2 receivers=32;window=384
-            // 2 problems, margin 1.01, regret 1.01 [1.00, 1.02]
-            return kLeaves[0];
-        } else {
-            // cpu_avx512 receivers=8;window=384
-            // 4 problems nearby, margin 1.00, regret 1.03 [1.00, 1.05]
-            return kLeaves[1];
-        }
-    } else {
-        if (ratio(problem.receivers, problem.sources) <= 680) {
-            if (problem.samples <= 2048) {
-                if (ratio(problem.samples, problem.sources) <= 120) {
-                    // cpu_avx512 receivers=8;window=384
-                    // 14 problems, margin 1.08, regret 1.01 [1.00, 1.04]
-                    return kLeaves[2];
-                } else {
-                    if (product(problem.samples, problem.sources) <= 1500) {
-                        // cpu_avx512 receivers=8;window=384
-                        // 12 problems nearby, margin 1.05, regret 1.03 [1.01, 1.06]
-                        return kLeaves[3];
-                    } else {
-                        // cpu_avx512 receivers=8;window=768
-                        // 18 problems, margin 1.05, regret 1.01 [1.00, 1.03]
-                        return kLeaves[4];
-                    }
-                }
-            } else {
-                // cpu_avx512 receivers=8;window=384
-                // 4 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-                return kLeaves[5];
-            }
-        } else {
-            if (problem.output == Coherence::sums) {
-                // cpu_avx512 receivers=8;window=384
-                // 3 problems nearby, margin 0.99, regret 1.06 [1.02, 1.09]
-                return kLeaves[6];
-            } else {
-                // cpu_avx512 receivers=8;window=768
-                // 3 problems nearby, margin 1.03, regret 1.00 [1.00, 1.01]
-                return kLeaves[7];
-            }
-        }
-    }
+const Leaf<Problem>& select(const Problem&, const DeviceInfo&) {
+    // cpu_avx512 receivers=8;window=384
+    // 38 problems, margin 1.07, regret 1.04 [1.02, 1.05]
+    return kLeaves[0];
 }
 
 }  // namespace

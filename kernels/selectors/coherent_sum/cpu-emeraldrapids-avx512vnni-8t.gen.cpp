@@ -23,13 +23,9 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
+    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.01F},
     {VariantId::cpu_openmp, {{"tile", 8192}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 20.74F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 30.67F},
+    {VariantId::cpu_scalar, {}, 22.52F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -45,23 +41,13 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 15,
-        .margin = 20.68F,
-        .regret = 1.00F,
+        .problems = 19,
+        .margin = 22.37F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "output != sums and sources <= 9",
+        .path = "output != sums",
         .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 4,
-        .margin = 30.54F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "output != sums and sources > 9",
-        .ranking = kRanking2,
     },
 };
 
@@ -71,15 +57,9 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 19 problems, margin 15.68, regret 1.01 [1.00, 1.01]
         return kLeaves[0];
     } else {
-        if (problem.sources <= 9) {
-            // cpu_openmp tile=8192
-            // 15 problems, margin 20.68, regret 1.00 [1.00, 1.01]
-            return kLeaves[1];
-        } else {
-            // cpu_openmp tile=2048
-            // 4 problems, margin 30.54, regret 1.00 [1.00, 1.01]
-            return kLeaves[2];
-        }
+        // cpu_openmp tile=2048
+        // 19 problems, margin 22.37, regret 1.01 [1.00, 1.01]
+        return kLeaves[1];
     }
 }
 

@@ -34,16 +34,11 @@ constexpr Choice<Problem> kRanking2[] = {
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 5.38F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_openmp, {{"tile", 8192}}, 1.01F},
     {VariantId::cpu_scalar, {}, 7.97F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_openmp, {{"tile", 8192}}, 1.01F},
     {VariantId::cpu_scalar, {}, 8.01F},
 };
@@ -76,44 +71,28 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "receivers * samples > 33000 "
-                "and trace_bytes <= 1000000 "
-                "and output == sums "
-                "and receivers / span <= 3",
+        .path = "receivers * samples > 33000 and trace_bytes <= 1000000 and output == sums",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 1,
-        .margin = 5.37F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "receivers * samples > 33000 "
-                "and trace_bytes <= 1000000 "
-                "and output == sums "
-                "and receivers / span > 3",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
         .problems = 3,
         .margin = 7.89F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "receivers * samples > 33000 and trace_bytes <= 1000000 and output != sums",
-        .ranking = kRanking4,
+        .ranking = kRanking3,
     },
     {
-        .id = 5,
+        .id = 4,
         .problems = 22,
         .margin = 7.89F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
         .path = "receivers * samples > 33000 and trace_bytes > 1000000",
-        .ranking = kRanking5,
+        .ranking = kRanking4,
     },
 };
 
@@ -131,24 +110,18 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     } else {
         if (problem.trace_bytes() <= 1'000'000) {
             if (problem.output == Coherence::sums) {
-                if (ratio(problem.receivers, problem.span) <= 3) {
-                    // cpu_openmp tile=512
-                    // 3 problems, margin 6.69, regret 1.00 [1.00, 1.00]
-                    return kLeaves[2];
-                } else {
-                    // cpu_openmp tile=8192
-                    // 1 problems nearby, margin 5.37, regret 1.00 [1.00, 1.00]
-                    return kLeaves[3];
-                }
+                // cpu_openmp tile=512
+                // 3 problems, margin 6.69, regret 1.00 [1.00, 1.00]
+                return kLeaves[2];
             } else {
                 // cpu_openmp tile=8192
                 // 3 problems, margin 7.89, regret 1.01 [1.00, 1.02]
-                return kLeaves[4];
+                return kLeaves[3];
             }
         } else {
             // cpu_openmp tile=8192
             // 22 problems, margin 7.89, regret 1.01 [1.00, 1.03]
-            return kLeaves[5];
+            return kLeaves[4];
         }
     }
 }

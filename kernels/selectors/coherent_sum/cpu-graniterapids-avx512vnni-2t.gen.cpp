@@ -24,17 +24,11 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"tile", 512}}, 1.10F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 9.52F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_openmp, {{"tile", 2048}}, 1.00F},
     {VariantId::cpu_scalar, {}, 10.45F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
+constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_openmp, {{"tile", 8192}}, 1.00F},
     {VariantId::cpu_scalar, {}, 7.36F},
 };
@@ -52,33 +46,23 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 2,
-        .margin = 8.65F,
-        .regret = 1.10F,
-        .regret_lo = 1.08F,
-        .regret_hi = 1.13F,
-        .path = "output == sums and receivers * samples > 820000 and additions <= 2200000",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
         .problems = 3,
         .margin = 10.43F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "output == sums and receivers * samples > 820000 and additions > 2200000",
-        .ranking = kRanking2,
+        .path = "output == sums and receivers * samples > 820000",
+        .ranking = kRanking1,
     },
     {
-        .id = 3,
+        .id = 2,
         .problems = 19,
         .margin = 7.35F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "output != sums",
-        .ranking = kRanking3,
+        .ranking = kRanking2,
     },
 };
 
@@ -89,20 +73,14 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             // 16 problems, margin 4.96, regret 1.01 [1.00, 1.01]
             return kLeaves[0];
         } else {
-            if (problem.additions() <= 2'200'000) {
-                // cpu_openmp tile=512
-                // 2 problems nearby, margin 8.65, regret 1.10 [1.08, 1.13]
-                return kLeaves[1];
-            } else {
-                // cpu_openmp tile=2048
-                // 3 problems, margin 10.43, regret 1.00 [1.00, 1.01]
-                return kLeaves[2];
-            }
+            // cpu_openmp tile=2048
+            // 3 problems, margin 10.43, regret 1.00 [1.00, 1.01]
+            return kLeaves[1];
         }
     } else {
         // cpu_openmp tile=8192
         // 19 problems, margin 7.35, regret 1.00 [1.00, 1.00]
-        return kLeaves[3];
+        return kLeaves[2];
     }
 }
 

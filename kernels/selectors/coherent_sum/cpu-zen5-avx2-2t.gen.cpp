@@ -20,191 +20,70 @@ namespace espalier::coherent_sum::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx2, {{"receivers", 128}, {"window", 768}}, 1.00F},
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.01F},
     {VariantId::cpu_openmp, {{"tile", 8192}}, 1.93F},
     {VariantId::cpu_scalar, {}, 3.83F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.03F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.57F},
-    {VariantId::cpu_scalar, {}, 17.53F},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.02F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.63F},
+    {VariantId::cpu_scalar, {}, 19.60F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.02F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.45F},
-    {VariantId::cpu_scalar, {}, 12.87F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx2, {{"receivers", 128}, {"window", 768}}, 1.02F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.31F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.31F},
-    {VariantId::cpu_scalar, {}, 8.53F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.02F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.63F},
-    {VariantId::cpu_scalar, {}, 19.25F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.56F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 2.68F},
-    {VariantId::cpu_scalar, {}, 24.77F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.11F},
     {VariantId::cpu_openmp, {{"tile", 2048}}, 2.53F},
     {VariantId::cpu_openmp, {{"tile", 8192}}, 2.54F},
     {VariantId::cpu_scalar, {}, 20.35F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.03F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.90F},
-    {VariantId::cpu_scalar, {}, 22.38F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.02F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 3.26F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.56F},
-    {VariantId::cpu_scalar, {}, 25.35F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.69F},
-    {VariantId::cpu_scalar, {}, 26.42F},
+    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.10F},
+    {VariantId::cpu_scalar, {}, 25.88F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
         .problems = 2,
-        .margin = 1.93F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
+        .margin = 1.92F,
+        .regret = 1.01F,
+        .regret_lo = 1.01F,
         .regret_hi = 1.01F,
-        .path = "samples * sources <= 16384 "
-                "and samples <= 3300 "
-                "and samples / span <= 0.68 "
-                "and receivers * sources <= 256",
+        .path = "samples * sources <= 16384 and samples <= 3300 and samples / span <= 0.68",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 16,
-        .margin = 2.51F,
-        .regret = 1.03F,
+        .problems = 28,
+        .margin = 2.58F,
+        .regret = 1.02F,
         .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
-        .path = "samples * sources <= 16384 "
-                "and samples <= 3300 "
-                "and samples / span <= 0.68 "
-                "and receivers * sources > 256 "
-                "and sources <= 18",
+        .regret_hi = 1.03F,
+        .path = "samples * sources <= 16384 and samples <= 3300 and samples / span > 0.68",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 9,
-        .margin = 2.40F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "samples * sources <= 16384 "
-                "and samples <= 3300 "
-                "and samples / span <= 0.68 "
-                "and receivers * sources > 256 "
-                "and sources > 18",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 10,
-        .margin = 2.27F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "samples * sources <= 16384 "
-                "and samples <= 3300 "
-                "and samples / span > 0.68 "
-                "and additions <= 56000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 26,
-        .margin = 2.59F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "samples * sources <= 16384 "
-                "and samples <= 3300 "
-                "and samples / span > 0.68 "
-                "and additions > 56000 "
-                "and sources <= 22",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 2,
-        .margin = 2.56F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources <= 16384 "
-                "and samples <= 3300 "
-                "and samples / span > 0.68 "
-                "and additions > 56000 "
-                "and sources > 22",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
         .problems = 8,
         .margin = 2.27F,
         .regret = 1.11F,
         .regret_lo = 1.06F,
         .regret_hi = 1.17F,
         .path = "samples * sources <= 16384 and samples > 3300",
-        .ranking = kRanking6,
+        .ranking = kRanking2,
     },
     {
-        .id = 7,
-        .problems = 13,
-        .margin = 2.82F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
-        .path = "samples * sources > 16384 and samples / sources <= 33",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 4,
-        .margin = 3.20F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "samples * sources > 16384 and samples / sources > 33 and samples <= 2700",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 4,
-        .margin = 2.69F,
+        .id = 3,
+        .problems = 8,
+        .margin = 3.09F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "samples * sources > 16384 and samples / sources > 33 and samples > 2700",
-        .ranking = kRanking9,
+        .path = "samples * sources > 16384",
+        .ranking = kRanking3,
     },
 };
 
@@ -212,59 +91,23 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (product(problem.samples, problem.sources) <= 16'384) {
         if (problem.samples <= 3300) {
             if (ratio(problem.samples, problem.span) <= 0.68) {
-                if (product(problem.receivers, problem.sources) <= 256) {
-                    // cpu_avx2 receivers=128;window=768
-                    // 2 problems, margin 1.93, regret 1.00 [1.00, 1.01]
-                    return kLeaves[0];
-                } else {
-                    if (problem.sources <= 18) {
-                        // cpu_avx2 receivers=32;window=384
-                        // 16 problems nearby, margin 2.51, regret 1.03 [1.01, 1.04]
-                        return kLeaves[1];
-                    } else {
-                        // cpu_avx2 receivers=8;window=384
-                        // 9 problems nearby, margin 2.40, regret 1.02 [1.01, 1.03]
-                        return kLeaves[2];
-                    }
-                }
+                // cpu_avx2 receivers=32;window=384
+                // 2 problems, margin 1.92, regret 1.01 [1.01, 1.01]
+                return kLeaves[0];
             } else {
-                if (problem.additions() <= 56'000) {
-                    // cpu_avx2 receivers=128;window=768
-                    // 10 problems nearby, margin 2.27, regret 1.02 [1.00, 1.03]
-                    return kLeaves[3];
-                } else {
-                    if (problem.sources <= 22) {
-                        // cpu_avx2 receivers=8;window=768
-                        // 26 problems, margin 2.59, regret 1.02 [1.01, 1.03]
-                        return kLeaves[4];
-                    } else {
-                        // cpu_avx2 receivers=8;window=384
-                        // 2 problems, margin 2.56, regret 1.00 [1.00, 1.00]
-                        return kLeaves[5];
-                    }
-                }
+                // cpu_avx2 receivers=8;window=768
+                // 28 problems, margin 2.58, regret 1.02 [1.01, 1.03]
+                return kLeaves[1];
             }
         } else {
             // cpu_avx2 receivers=8;window=384
             // 8 problems nearby, margin 2.27, regret 1.11 [1.06, 1.17]
-            return kLeaves[6];
+            return kLeaves[2];
         }
     } else {
-        if (ratio(problem.samples, problem.sources) <= 33) {
-            // cpu_avx2 receivers=8;window=384
-            // 13 problems nearby, margin 2.82, regret 1.03 [1.01, 1.05]
-            return kLeaves[7];
-        } else {
-            if (problem.samples <= 2700) {
-                // cpu_avx2 receivers=8;window=768
-                // 4 problems, margin 3.20, regret 1.02 [1.01, 1.03]
-                return kLeaves[8];
-            } else {
-                // cpu_avx2 receivers=8;window=384
-                // 4 problems, margin 2.69, regret 1.00 [1.00, 1.00]
-                return kLeaves[9];
-            }
-        }
+        // cpu_avx2 receivers=8;window=384
+        // 8 problems, margin 3.09, regret 1.00 [1.00, 1.00]
+        return kLeaves[3];
     }
 }
 

@@ -33,19 +33,11 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.02F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 1.10F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 1.99F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 3.53F},
-    {VariantId::cpu_scalar, {}, 2.45F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 4.59F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 4.47F},
     {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.13F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 5.46F},
-    {VariantId::cpu_scalar, {}, 8.38F},
+    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 5.37F},
+    {VariantId::cpu_scalar, {}, 8.01F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -61,23 +53,13 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 1,
-        .margin = 0.98F,
-        .regret = 1.02F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.02F,
-        .path = "coefficients != narrow and values <= 1500",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 26,
-        .margin = 1.13F,
+        .problems = 27,
+        .margin = 1.12F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != narrow and values > 1500",
-        .ranking = kRanking2,
+        .regret_hi = 1.01F,
+        .path = "coefficients != narrow",
+        .ranking = kRanking1,
     },
 };
 
@@ -87,16 +69,10 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 27 problems, margin 1.40, regret 1.00 [1.00, 1.01]
         return kLeaves[0];
     } else {
-        if (problem.values() <= 1500) {
-            // cpu_avx2_float parallel=1
-            // 1 problems, margin 0.98, regret 1.02 [1.02, 1.02]
-            return kLeaves[1];
-        } else {
-            // cpu_avx2_float_preconverted parallel=1
-            // else cpu_openmp_rows rows_per_task=8
-            // 26 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-            return kLeaves[2];
-        }
+        // cpu_avx2_float_preconverted parallel=1
+        // else cpu_openmp_rows rows_per_task=8
+        // 27 problems, margin 1.12, regret 1.00 [1.00, 1.01]
+        return kLeaves[1];
     }
 }
 

@@ -42,19 +42,11 @@ constexpr Choice<Problem> kRanking1[] = {
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.01F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 0}}, 1.07F},
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.09F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 1.39F},
-    {VariantId::cpu_scalar, {}, 4.85F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.01F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.85F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.85F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 12.34F},
-    {VariantId::cpu_scalar, {}, 110.23F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.77F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.77F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 10.56F},
+    {VariantId::cpu_scalar, {}, 88.19F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -80,23 +72,13 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 2,
-        .problems = 2,
-        .margin = 1.05F,
+        .problems = 28,
+        .margin = 2.71F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
-        .path = "coefficients != float32 and width * height > 1500 and values <= 3300",
+        .path = "coefficients != float32 and width * height > 1500",
         .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 26,
-        .margin = 2.93F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "coefficients != float32 and width * height > 1500 and values > 3300",
-        .ranking = kRanking3,
     },
 };
 
@@ -111,15 +93,9 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             // 2 problems, margin 1.29, regret 1.00 [1.00, 1.00]
             return kLeaves[1];
         } else {
-            if (problem.values() <= 3300) {
-                // cpu_avx2_int16 parallel=1
-                // 2 problems, margin 1.05, regret 1.01 [1.00, 1.03]
-                return kLeaves[2];
-            } else {
-                // cpu_avx512_vnni parallel=1
-                // 26 problems, margin 2.93, regret 1.01 [1.00, 1.02]
-                return kLeaves[3];
-            }
+            // cpu_avx512_vnni parallel=1
+            // 28 problems, margin 2.71, regret 1.01 [1.00, 1.03]
+            return kLeaves[2];
         }
     }
 }

@@ -9,7 +9,6 @@
 // Variants, and the SHA-256 of the sources that were measured:
 //   fe38db67acef1406771c72a709f2dadef30a2354b375ac10d2b15b1877591853  cpu_avx2_float
 //   e5a8c31d053fd2b27e0dce04676f515cf173dabb7b5cfc257c8b44803ff2898e  cpu_avx2_float_preconverted
-//   62148be917c75345fdb6d0bb16590fe81da7e32953e9ba3e767134713081322e  cpu_avx2_int16
 //   3757a2059725eb71876f60c7375e0af4523d7e1905d74f8d30c99096684c3554  cpu_avx2_int16_preconverted
 //   e6fc4a4fbdd6439fdd49751d1ec2ec4b16dd22e4e106c005374c13f1b0c25c32  cpu_avx2_int16_shuffle
 //   c73e7f402072b2189df6745c462381bea45209fae28e798aadc48f3bd586193d  cpu_avx512_float
@@ -17,7 +16,6 @@
 //   981ae5f233e8b3028ca5bdb0e9cc56c4498b0f2a7f04f9bc6deef9140bc556a5  cpu_openmp_rows
 //   52855d8c140a44cd11583523fbf766c36a07400b3acd243eb9680133b17e87e6  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/convolution_2d.hpp"
 #include "registries/convolution_2d/ids.hpp"
@@ -26,129 +24,54 @@ namespace espalier::convolution_2d::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx512_float, {{"parallel", 0}}, 1.00F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 0}}, 1.64F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.83F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 3.33F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 3.35F},
-    {VariantId::cpu_scalar, {}, 3.80F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.01F},
+    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 2.79F},
+    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 2.92F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 13.76F},
+    {VariantId::cpu_scalar, {}, 24.85F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 2.84F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 2.98F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 14.64F},
-    {VariantId::cpu_scalar, {}, 26.97F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.14F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.27F},
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.49F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 2.99F},
-    {VariantId::cpu_scalar, {}, 5.21F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.01F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.34F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.61F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 1.98F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 6.56F},
-    {VariantId::cpu_scalar, {}, 12.93F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.59F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 2.67F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 3.80F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 24.66F},
-    {VariantId::cpu_scalar, {}, 46.03F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 2.22F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.27F},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 3.19F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 17.63F},
+    {VariantId::cpu_scalar, {}, 32.61F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 1,
-        .margin = 1.64F,
-        .regret = 1.00F,
+        .problems = 24,
+        .margin = 2.77F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients == float32 and values <= 1000",
+        .regret_hi = 1.02F,
+        .path = "coefficients == float32",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 23,
-        .margin = 2.84F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients == float32 and values > 1000",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 3,
-        .margin = 1.14F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and width * channels <= 150 and height * channels <= 56",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 3,
-        .margin = 1.33F,
+        .problems = 30,
+        .margin = 2.90F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "coefficients != float32 and width * channels <= 150 and height * channels > 56",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 24,
-        .margin = 3.61F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and width * channels > 150",
-        .ranking = kRanking4,
+        .regret_hi = 1.04F,
+        .path = "coefficients != float32",
+        .ranking = kRanking1,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.coefficients == Coefficients::float32) {
-        if (problem.values() <= 1000) {
-            // cpu_avx512_float parallel=0
-            // 1 problems, margin 1.64, regret 1.00 [1.00, 1.00]
-            return kLeaves[0];
-        } else {
-            // cpu_avx512_float parallel=1
-            // 23 problems, margin 2.84, regret 1.00 [1.00, 1.00]
-            return kLeaves[1];
-        }
+        // cpu_avx512_float parallel=1
+        // 24 problems, margin 2.77, regret 1.01 [1.00, 1.02]
+        return kLeaves[0];
     } else {
-        if (product(problem.width, problem.channels) <= 150) {
-            if (product(problem.height, problem.channels) <= 56) {
-                // cpu_avx2_int16_shuffle parallel=1
-                // 3 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
-            } else {
-                // cpu_avx512_vnni parallel=1
-                // 3 problems, margin 1.33, regret 1.01 [1.00, 1.02]
-                return kLeaves[3];
-            }
-        } else {
-            // cpu_avx512_vnni parallel=1
-            // 24 problems, margin 3.61, regret 1.00 [1.00, 1.00]
-            return kLeaves[4];
-        }
+        // cpu_avx512_vnni parallel=1
+        // 30 problems, margin 2.90, regret 1.01 [1.00, 1.04]
+        return kLeaves[1];
     }
 }
 

@@ -9,7 +9,6 @@
 // Variants, and the SHA-256 of the sources that were measured:
 //   fe38db67acef1406771c72a709f2dadef30a2354b375ac10d2b15b1877591853  cpu_avx2_float
 //   e5a8c31d053fd2b27e0dce04676f515cf173dabb7b5cfc257c8b44803ff2898e  cpu_avx2_float_preconverted
-//   62148be917c75345fdb6d0bb16590fe81da7e32953e9ba3e767134713081322e  cpu_avx2_int16
 //   3757a2059725eb71876f60c7375e0af4523d7e1905d74f8d30c99096684c3554  cpu_avx2_int16_preconverted
 //   e6fc4a4fbdd6439fdd49751d1ec2ec4b16dd22e4e106c005374c13f1b0c25c32  cpu_avx2_int16_shuffle
 //   c73e7f402072b2189df6745c462381bea45209fae28e798aadc48f3bd586193d  cpu_avx512_float
@@ -17,7 +16,6 @@
 //   981ae5f233e8b3028ca5bdb0e9cc56c4498b0f2a7f04f9bc6deef9140bc556a5  cpu_openmp_rows
 //   52855d8c140a44cd11583523fbf766c36a07400b3acd243eb9680133b17e87e6  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/convolution_2d.hpp"
 #include "registries/convolution_2d/ids.hpp"
@@ -34,38 +32,12 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 0}}, 1.00F},
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.26F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.27F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 2.34F},
-    {VariantId::cpu_scalar, {}, 3.26F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.44F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.44F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 2.16F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 7.25F},
-    {VariantId::cpu_scalar, {}, 19.27F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.24F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.25F},
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.27F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 2.77F},
-    {VariantId::cpu_scalar, {}, 5.94F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.53F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 2.78F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 3.73F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 23.52F},
-    {VariantId::cpu_scalar, {}, 78.12F},
+    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.02F},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.02F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 2.12F},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 2.98F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 14.05F},
+    {VariantId::cpu_scalar, {}, 40.74F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -81,43 +53,13 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 1,
-        .margin = 1.12F,
-        .regret = 1.00F,
+        .problems = 30,
+        .margin = 2.75F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values <= 820",
+        .regret_hi = 1.05F,
+        .path = "coefficients != float32",
         .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 8,
-        .margin = 2.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values > 820 and width / channels <= 32",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 2,
-        .margin = 1.24F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values > 820 and width / channels > 32 and values <= 3300",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 19,
-        .margin = 3.68F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values > 820 and width / channels > 32 and values > 3300",
-        .ranking = kRanking4,
     },
 };
 
@@ -127,27 +69,9 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         // 24 problems, margin 2.48, regret 1.00 [1.00, 1.00]
         return kLeaves[0];
     } else {
-        if (problem.values() <= 820) {
-            // cpu_avx2_int16_shuffle parallel=0
-            // 1 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-            return kLeaves[1];
-        } else {
-            if (ratio(problem.width, problem.channels) <= 32) {
-                // cpu_avx512_vnni parallel=1
-                // 8 problems, margin 2.01, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
-            } else {
-                if (problem.values() <= 3300) {
-                    // cpu_avx2_int16_shuffle parallel=1
-                    // 2 problems, margin 1.24, regret 1.00 [1.00, 1.00]
-                    return kLeaves[3];
-                } else {
-                    // cpu_avx512_vnni parallel=1
-                    // 19 problems, margin 3.68, regret 1.00 [1.00, 1.00]
-                    return kLeaves[4];
-                }
-            }
-        }
+        // cpu_avx512_vnni parallel=1
+        // 30 problems, margin 2.75, regret 1.02 [1.00, 1.05]
+        return kLeaves[1];
     }
 }
 

@@ -33,22 +33,14 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.11F},
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.12F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 1.36F},
-    {VariantId::cpu_scalar, {}, 3.28F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.03F},
+    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.05F},
+    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.13F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 1.84F},
+    {VariantId::cpu_scalar, {}, 6.09F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.07F},
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.13F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 2.03F},
-    {VariantId::cpu_scalar, {}, 7.50F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
     {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.99F},
     {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 2.19F},
@@ -69,33 +61,23 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 1,
-        .margin = 1.05F,
-        .regret = 1.00F,
+        .problems = 4,
+        .margin = 1.02F,
+        .regret = 1.03F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values <= 3300 and values <= 1500",
+        .regret_hi = 1.08F,
+        .path = "coefficients != float32 and values <= 3300",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 3,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values <= 3300 and values > 1500",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
         .problems = 26,
         .margin = 3.01F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "coefficients != float32 and values > 3300",
-        .ranking = kRanking3,
+        .ranking = kRanking2,
     },
 };
 
@@ -106,19 +88,13 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         return kLeaves[0];
     } else {
         if (problem.values() <= 3300) {
-            if (problem.values() <= 1500) {
-                // cpu_avx2_int16 parallel=1
-                // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                return kLeaves[1];
-            } else {
-                // cpu_avx2_int16_shuffle parallel=1
-                // 3 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
-            }
+            // cpu_avx2_int16_shuffle parallel=1
+            // 4 problems, margin 1.02, regret 1.03 [1.00, 1.08]
+            return kLeaves[1];
         } else {
             // cpu_avx512_vnni parallel=1
             // 26 problems, margin 3.01, regret 1.00 [1.00, 1.00]
-            return kLeaves[3];
+            return kLeaves[2];
         }
     }
 }

@@ -32,18 +32,12 @@ constexpr Choice<Problem> kRanking1[] = {
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 1.00F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 1.08F},
-    {VariantId::cpu_scalar, {}, 1.95F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 1.00F},
     {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 1.18F},
     {VariantId::cpu_scalar, {}, 1.82F},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 1.00F},
     {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 1.08F},
     {VariantId::cpu_scalar, {}, 1.92F},
@@ -67,38 +61,28 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "coefficients != narrow and width <= 270 and width * height <= 330000",
+        .path = "coefficients != narrow and width <= 270",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 1,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != narrow and width <= 270 and width * height > 330000",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
         .problems = 4,
         .margin = 1.18F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "coefficients != narrow and width > 270 and width * height <= 39000",
-        .ranking = kRanking3,
+        .ranking = kRanking2,
     },
     {
-        .id = 4,
+        .id = 3,
         .problems = 15,
         .margin = 1.08F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "coefficients != narrow and width > 270 and width * height > 39000",
-        .ranking = kRanking4,
+        .ranking = kRanking3,
     },
 };
 
@@ -109,24 +93,18 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         return kLeaves[0];
     } else {
         if (problem.width <= 270) {
-            if (product(problem.width, problem.height) <= 330'000) {
-                // cpu_openmp_rows rows_per_task=0
-                // 12 problems, margin 1.40, regret 1.00 [1.00, 1.01]
-                return kLeaves[1];
-            } else {
-                // cpu_openmp_rows rows_per_task=8
-                // 1 problems nearby, margin 1.08, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
-            }
+            // cpu_openmp_rows rows_per_task=0
+            // 12 problems, margin 1.40, regret 1.00 [1.00, 1.01]
+            return kLeaves[1];
         } else {
             if (product(problem.width, problem.height) <= 39'000) {
                 // cpu_openmp_rows rows_per_task=0
                 // 4 problems nearby, margin 1.18, regret 1.00 [1.00, 1.01]
-                return kLeaves[3];
+                return kLeaves[2];
             } else {
                 // cpu_openmp_rows rows_per_task=8
                 // 15 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                return kLeaves[4];
+                return kLeaves[3];
             }
         }
     }

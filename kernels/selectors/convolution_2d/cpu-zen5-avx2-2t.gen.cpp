@@ -24,24 +24,15 @@ namespace espalier::convolution_2d::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 0}}, 1.00F},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.01F},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 1.33F},
     {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.41F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 0}}, 1.53F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.71F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 2.20F},
-    {VariantId::cpu_scalar, {}, 2.90F},
+    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 2.22F},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 7.53F},
+    {VariantId::cpu_scalar, {}, 14.77F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 1.30F},
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.41F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 2.20F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 7.90F},
-    {VariantId::cpu_scalar, {}, 15.73F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 1.01F},
     {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 6.10F},
     {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.09F},
@@ -49,24 +40,7 @@ constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_scalar, {}, 12.38F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 1.03F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 7.98F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.09F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 8.20F},
-    {VariantId::cpu_scalar, {}, 15.96F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.03F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 6.22F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 1.07F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 6.20F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 6.31F},
-    {VariantId::cpu_scalar, {}, 12.36F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.00F},
     {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 3.45F},
     {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 1.14F},
@@ -77,102 +51,52 @@ constexpr Choice<Problem> kRanking5[] = {
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 1,
-        .margin = 1.41F,
-        .regret = 1.00F,
+        .problems = 27,
+        .margin = 1.32F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients == narrow and values <= 820",
+        .regret_hi = 1.02F,
+        .path = "coefficients == narrow",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 26,
-        .margin = 1.30F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients == narrow and values > 820",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
         .problems = 25,
         .margin = 1.08F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "coefficients != narrow and values <= 2700000",
-        .ranking = kRanking2,
+        .ranking = kRanking1,
     },
     {
-        .id = 3,
-        .problems = 6,
-        .margin = 1.06F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.07F,
-        .path = "coefficients != narrow and values > 2700000 and row_alignment <= 4 and values <= 8388608",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 3,
-        .margin = 1.04F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "coefficients != narrow and values > 2700000 and row_alignment <= 4 and values > 8388608",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
+        .id = 2,
         .problems = 2,
         .margin = 1.14F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "coefficients != narrow and values > 2700000 and row_alignment > 4",
-        .ranking = kRanking5,
+        .path = "coefficients != narrow and values > 2700000",
+        .ranking = kRanking2,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.coefficients == Coefficients::narrow) {
-        if (problem.values() <= 820) {
-            // cpu_avx2_int16_shuffle parallel=0
-            // 1 problems, margin 1.41, regret 1.00 [1.00, 1.00]
-            return kLeaves[0];
-        } else {
-            // cpu_avx2_int16_shuffle parallel=1
-            // 26 problems, margin 1.30, regret 1.00 [1.00, 1.00]
-            return kLeaves[1];
-        }
+        // cpu_avx2_int16_shuffle parallel=1
+        // 27 problems, margin 1.32, regret 1.01 [1.00, 1.02]
+        return kLeaves[0];
     } else {
         if (problem.values() <= 2'700'000) {
             // cpu_avx2_float_preconverted parallel=1
             // else cpu_openmp_rows rows_per_task=0
             // 25 problems, margin 1.08, regret 1.01 [1.00, 1.02]
-            return kLeaves[2];
+            return kLeaves[1];
         } else {
-            if (problem.row_alignment() <= 4) {
-                if (problem.values() <= 8'388'608) {
-                    // cpu_avx2_float_preconverted parallel=1
-                    // else cpu_openmp_rows rows_per_task=0
-                    // 6 problems nearby, margin 1.06, regret 1.02 [1.00, 1.07]
-                    return kLeaves[3];
-                } else {
-                    // cpu_avx2_float parallel=1
-                    // else cpu_openmp_rows rows_per_task=0
-                    // 3 problems nearby, margin 1.04, regret 1.02 [1.00, 1.06]
-                    return kLeaves[4];
-                }
-            } else {
-                // cpu_avx2_float parallel=1
-                // else cpu_openmp_rows rows_per_task=0
-                // 2 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                return kLeaves[5];
-            }
+            // cpu_avx2_float parallel=1
+            // else cpu_openmp_rows rows_per_task=0
+            // 2 problems, margin 1.14, regret 1.00 [1.00, 1.00]
+            return kLeaves[2];
         }
     }
 }

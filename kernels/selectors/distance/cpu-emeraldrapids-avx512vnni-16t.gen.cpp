@@ -25,14 +25,6 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.56F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.56F},
-    {VariantId::cpu_scalar, {}, 2.01F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_avx512, {}, 1.01F},
     {VariantId::cpu_avx2, {}, 1.02F},
     {VariantId::cpu_openmp, {{"tile", 1024}}, 1.42F},
@@ -40,28 +32,21 @@ constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_scalar, {}, 5.55F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx512, {}, 1.18F},
-    {VariantId::cpu_avx2, {}, 1.19F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.55F},
-    {VariantId::cpu_scalar, {}, 2.43F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
+constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_avx2, {}, 1.01F},
     {VariantId::cpu_avx512, {}, 1.15F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 1.32F},
     {VariantId::cpu_scalar, {}, 6.16F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_avx2, {}, 1.02F},
     {VariantId::cpu_avx512, {}, 1.54F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 1.79F},
     {VariantId::cpu_scalar, {}, 63.75F},
 };
 
-constexpr Choice<Problem> kRanking6[] = {
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_avx512, {}, 1.04F},
     {VariantId::cpu_avx2, {}, 1.12F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 1.88F},
@@ -69,35 +54,35 @@ constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_scalar, {}, 95.94F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.24F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 1.90F},
     {VariantId::cpu_scalar, {}, 58.14F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
     {VariantId::cpu_avx2, {}, 1.17F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 1.41F},
     {VariantId::cpu_scalar, {}, 33.64F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.00F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 1.08F},
     {VariantId::cpu_scalar, {}, 15.99F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
     {VariantId::cpu_avx2, {}, 1.32F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 2.15F},
     {VariantId::cpu_scalar, {}, 132.55F},
 };
 
-constexpr Choice<Problem> kRanking11[] = {
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_avx2, {}, 1.03F},
     {VariantId::cpu_avx512, {}, 1.04F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 1.74F},
@@ -112,55 +97,31 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 180 and terms <= 1200 and queries * dims <= 82",
+        .path = "queries <= 180 and terms <= 1200",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 2,
-        .margin = 0.99F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries <= 180 and terms <= 1200 and queries * dims > 82",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
         .problems = 37,
         .margin = 1.01F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "queries <= 180 and terms > 1200 and queries <= 1",
-        .ranking = kRanking2,
+        .ranking = kRanking1,
     },
     {
-        .id = 3,
-        .problems = 17,
-        .margin = 1.00F,
-        .regret = 1.18F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.51F,
-        .path = "queries <= 180 "
-                "and terms > 1200 "
-                "and queries > 1 "
-                "and points * dims <= 16384 "
-                "and queries <= 3",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
+        .id = 2,
         .problems = 39,
         .margin = 1.14F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "queries <= 180 and terms > 1200 and queries > 1 and points * dims <= 16384 and queries > 3",
-        .ranking = kRanking4,
+        .path = "queries <= 180 and terms > 1200 and queries > 1 and points * dims <= 16384",
+        .ranking = kRanking2,
     },
     {
-        .id = 5,
+        .id = 3,
         .problems = 24,
         .margin = 1.51F,
         .regret = 1.02F,
@@ -171,10 +132,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries > 1 "
                 "and points * dims > 16384 "
                 "and queries <= 128",
-        .ranking = kRanking5,
+        .ranking = kRanking3,
     },
     {
-        .id = 6,
+        .id = 4,
         .problems = 16,
         .margin = 1.08F,
         .regret = 1.04F,
@@ -186,10 +147,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and points * dims > 16384 "
                 "and queries > 128 "
                 "and missing == none",
-        .ranking = kRanking6,
+        .ranking = kRanking4,
     },
     {
-        .id = 7,
+        .id = 5,
         .problems = 1,
         .margin = 1.24F,
         .regret = 1.00F,
@@ -201,92 +162,80 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and points * dims > 16384 "
                 "and queries > 128 "
                 "and missing != none",
-        .ranking = kRanking7,
+        .ranking = kRanking5,
     },
     {
-        .id = 8,
+        .id = 6,
         .problems = 1,
         .margin = 1.17F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries > 180 and missing == none and terms <= 1000000 and metric == chebyshev",
-        .ranking = kRanking8,
+        .ranking = kRanking6,
     },
     {
-        .id = 9,
+        .id = 7,
         .problems = 4,
         .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "queries > 180 and missing == none and terms <= 1000000 and metric != chebyshev",
-        .ranking = kRanking9,
+        .ranking = kRanking7,
     },
     {
-        .id = 10,
+        .id = 8,
         .problems = 18,
         .margin = 1.32F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries > 180 and missing == none and terms > 1000000",
-        .ranking = kRanking10,
+        .ranking = kRanking8,
     },
     {
-        .id = 11,
+        .id = 9,
         .problems = 4,
         .margin = 1.01F,
         .regret = 1.03F,
         .regret_lo = 1.00F,
         .regret_hi = 1.09F,
         .path = "queries > 180 and missing != none",
-        .ranking = kRanking11,
+        .ranking = kRanking9,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.queries <= 180) {
         if (problem.terms() <= 1200) {
-            if (product(problem.queries, problem.dims) <= 82) {
-                // cpu_scalar default
-                // 4 problems, margin 2.93, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                // cpu_avx2 default
-                // 2 problems nearby, margin 0.99, regret 1.01 [1.00, 1.02]
-                return kLeaves[1];
-            }
+            // cpu_scalar default
+            // 4 problems, margin 2.93, regret 1.00 [1.00, 1.00]
+            return kLeaves[0];
         } else {
             if (problem.queries <= 1) {
                 // cpu_avx512 default
                 // 37 problems, margin 1.01, regret 1.01 [1.00, 1.02]
-                return kLeaves[2];
+                return kLeaves[1];
             } else {
                 if (product(problem.points, problem.dims) <= 16'384) {
-                    if (problem.queries <= 3) {
-                        // cpu_avx512 default
-                        // 17 problems nearby, margin 1.00, regret 1.18 [1.01, 1.51]
-                        return kLeaves[3];
-                    } else {
-                        // cpu_avx2 default
-                        // 39 problems, margin 1.14, regret 1.01 [1.00, 1.02]
-                        return kLeaves[4];
-                    }
+                    // cpu_avx2 default
+                    // 39 problems, margin 1.14, regret 1.01 [1.00, 1.02]
+                    return kLeaves[2];
                 } else {
                     if (problem.queries <= 128) {
                         // cpu_avx2 default
                         // 24 problems, margin 1.51, regret 1.02 [1.01, 1.04]
-                        return kLeaves[5];
+                        return kLeaves[3];
                     } else {
                         if (problem.missing == Missing::none) {
                             // cpu_avx512 default
                             // 16 problems nearby, margin 1.08, regret 1.04 [1.01, 1.09]
-                            return kLeaves[6];
+                            return kLeaves[4];
                         } else {
                             // cpu_avx2 default
                             // 1 problems nearby, margin 1.24, regret 1.00 [1.00, 1.00]
-                            return kLeaves[7];
+                            return kLeaves[5];
                         }
                     }
                 }
@@ -298,21 +247,21 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 if (problem.metric == Metric::chebyshev) {
                     // cpu_avx512 default
                     // 1 problems nearby, margin 1.17, regret 1.00 [1.00, 1.00]
-                    return kLeaves[8];
+                    return kLeaves[6];
                 } else {
                     // cpu_avx2 default
                     // 4 problems, margin 1.00, regret 1.00 [1.00, 1.01]
-                    return kLeaves[9];
+                    return kLeaves[7];
                 }
             } else {
                 // cpu_avx512 default
                 // 18 problems, margin 1.32, regret 1.00 [1.00, 1.00]
-                return kLeaves[10];
+                return kLeaves[8];
             }
         } else {
             // cpu_avx2 default
             // 4 problems, margin 1.01, regret 1.03 [1.00, 1.09]
-            return kLeaves[11];
+            return kLeaves[9];
         }
     }
 }

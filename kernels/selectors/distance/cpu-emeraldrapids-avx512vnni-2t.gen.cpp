@@ -25,13 +25,14 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.88F},
+    {VariantId::cpu_avx512, {}, 1.92F},
+    {VariantId::cpu_openmp, {{"tile", 256}}, 2.33F},
+    {VariantId::cpu_scalar, {}, 1.49F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2, {}, 1.46F},
-    {VariantId::cpu_avx512, {}, 1.42F},
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.01F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
@@ -39,108 +40,47 @@ constexpr Choice<Problem> kRanking3[] = {
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.08F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.08F},
-    {VariantId::cpu_avx512, {}, 1.09F},
-    {VariantId::cpu_scalar, {}, 2.21F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_scalar, {}, 1.01F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.01F},
     {VariantId::cpu_scalar, {}, 1.16F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.01F},
     {VariantId::cpu_scalar, {}, 1.62F},
 };
 
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.83F},
-    {VariantId::cpu_scalar, {}, 1.90F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_avx512, {}, 1.02F},
-    {VariantId::cpu_avx2, {}, 1.07F},
-    {VariantId::cpu_scalar, {}, 1.28F},
+    {VariantId::cpu_avx2, {}, 1.04F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.71F},
+    {VariantId::cpu_scalar, {}, 1.60F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::cpu_scalar, {}, 1.02F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::cpu_avx2, {}, 1.03F},
+    {VariantId::cpu_avx512, {}, 1.23F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.51F},
+    {VariantId::cpu_scalar, {}, 4.10F},
 };
 
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.17F},
-    {VariantId::cpu_avx512, {}, 1.35F},
-    {VariantId::cpu_scalar, {}, 1.57F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.20F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.48F},
-    {VariantId::cpu_scalar, {}, 4.09F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.30F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.49F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.49F},
-    {VariantId::cpu_scalar, {}, 3.75F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_avx2, {}, 1.02F},
-    {VariantId::cpu_avx512, {}, 1.05F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.59F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.60F},
-    {VariantId::cpu_scalar, {}, 8.27F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.11F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.72F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 2.77F},
-    {VariantId::cpu_scalar, {}, 23.82F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::cpu_avx512, {}, 1.06F},
     {VariantId::cpu_avx2, {}, 1.08F},
     {VariantId::cpu_openmp, {{"tile", 256}}, 1.72F},
     {VariantId::cpu_scalar, {}, 7.55F},
 };
 
-constexpr Choice<Problem> kRanking21[] = {
+constexpr Choice<Problem> kRanking11[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.31F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 1.59F},
@@ -148,7 +88,7 @@ constexpr Choice<Problem> kRanking21[] = {
     {VariantId::cpu_scalar, {}, 6.80F},
 };
 
-constexpr Choice<Problem> kRanking22[] = {
+constexpr Choice<Problem> kRanking12[] = {
     {VariantId::cpu_avx2, {}, 1.01F},
     {VariantId::cpu_avx512, {}, 1.41F},
     {VariantId::cpu_openmp, {{"tile", 1024}}, 1.73F},
@@ -156,30 +96,14 @@ constexpr Choice<Problem> kRanking22[] = {
     {VariantId::cpu_scalar, {}, 9.67F},
 };
 
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::cpu_avx2, {}, 1.08F},
-    {VariantId::cpu_avx512, {}, 1.05F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 2.05F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.10F},
-    {VariantId::cpu_scalar, {}, 26.07F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::cpu_avx512, {}, 1.01F},
-    {VariantId::cpu_avx2, {}, 1.16F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 2.04F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.07F},
-    {VariantId::cpu_scalar, {}, 14.97F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
+constexpr Choice<Problem> kRanking13[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
     {VariantId::cpu_avx2, {}, 1.18F},
     {VariantId::cpu_openmp, {{"tile", 256}}, 2.12F},
     {VariantId::cpu_scalar, {}, 19.30F},
 };
 
-constexpr Choice<Problem> kRanking26[] = {
+constexpr Choice<Problem> kRanking14[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.07F},
     {VariantId::cpu_openmp, {{"tile", 1024}}, 1.96F},
@@ -187,7 +111,7 @@ constexpr Choice<Problem> kRanking26[] = {
     {VariantId::cpu_scalar, {}, 20.76F},
 };
 
-constexpr Choice<Problem> kRanking27[] = {
+constexpr Choice<Problem> kRanking15[] = {
     {VariantId::cpu_avx512, {}, 1.07F},
     {VariantId::cpu_avx2, {}, 1.01F},
     {VariantId::cpu_openmp, {{"tile", 1024}}, 1.93F},
@@ -197,90 +121,36 @@ constexpr Choice<Problem> kRanking27[] = {
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 2,
-        .margin = 1.69F,
+        .problems = 4,
+        .margin = 1.93F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 270 and terms <= 1000 and queries / dims <= 5.6 and queries * dims <= 6",
+        .path = "queries <= 270 and terms <= 1000 and queries / dims <= 5.6",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 1,
-        .margin = 3.40F,
-        .regret = 1.00F,
+        .problems = 2,
+        .margin = 0.79F,
+        .regret = 1.88F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 "
-                "and terms <= 1000 "
-                "and queries / dims <= 5.6 "
-                "and queries * dims > 6 "
-                "and metric == euclidean",
+        .regret_hi = 3.53F,
+        .path = "queries <= 270 and terms <= 1000 and queries / dims > 5.6",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 2,
-        .margin = 0.68F,
-        .regret = 1.46F,
-        .regret_lo = 1.43F,
-        .regret_hi = 1.50F,
-        .path = "queries <= 270 "
-                "and terms <= 1000 "
-                "and queries / dims <= 5.6 "
-                "and queries * dims > 6 "
-                "and metric != euclidean "
-                "and queries <= 8",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 1,
-        .margin = 1.45F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 "
-                "and terms <= 1000 "
-                "and queries / dims <= 5.6 "
-                "and queries * dims > 6 "
-                "and metric != euclidean "
-                "and queries > 8",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 1,
-        .margin = 3.40F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 and terms <= 1000 and queries / dims > 5.6 and points <= 10",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 1,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 and terms <= 1000 and queries / dims > 5.6 and points > 10",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
         .problems = 4,
         .margin = 1.41F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
         .path = "queries <= 270 and terms > 1000 and queries * dims <= 4",
-        .ranking = kRanking6,
+        .ranking = kRanking2,
     },
     {
-        .id = 7,
+        .id = 3,
         .problems = 3,
         .margin = 1.36F,
         .regret = 1.00F,
@@ -294,10 +164,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and dims <= 56 "
                 "and missing == none "
                 "and dims <= 27",
-        .ranking = kRanking7,
+        .ranking = kRanking3,
     },
     {
-        .id = 8,
+        .id = 4,
         .problems = 3,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -311,10 +181,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and dims <= 56 "
                 "and missing == none "
                 "and dims > 27",
-        .ranking = kRanking8,
+        .ranking = kRanking4,
     },
     {
-        .id = 9,
+        .id = 5,
         .problems = 3,
         .margin = 1.49F,
         .regret = 1.00F,
@@ -327,10 +197,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and metric == euclidean "
                 "and dims <= 56 "
                 "and missing != none",
-        .ranking = kRanking9,
+        .ranking = kRanking5,
     },
     {
-        .id = 10,
+        .id = 6,
         .problems = 3,
         .margin = 1.01F,
         .regret = 1.00F,
@@ -342,40 +212,24 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries <= 1 "
                 "and metric == euclidean "
                 "and dims > 56",
-        .ranking = kRanking10,
+        .ranking = kRanking6,
     },
     {
-        .id = 11,
-        .problems = 12,
-        .margin = 1.00F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 4 "
-                "and queries <= 1 "
-                "and metric != euclidean "
-                "and metric == mixed_euclidean",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 9,
-        .margin = 1.06F,
+        .id = 7,
+        .problems = 21,
+        .margin = 1.02F,
         .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.03F,
         .path = "queries <= 270 "
                 "and terms > 1000 "
                 "and queries * dims > 4 "
                 "and queries <= 1 "
-                "and metric != euclidean "
-                "and metric != mixed_euclidean",
-        .ranking = kRanking12,
+                "and metric != euclidean",
+        .ranking = kRanking7,
     },
     {
-        .id = 13,
+        .id = 8,
         .problems = 4,
         .margin = 1.61F,
         .regret = 1.02F,
@@ -388,123 +242,26 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and metric == euclidean "
                 "and queries <= 128 "
                 "and terms <= 1500",
-        .ranking = kRanking13,
+        .ranking = kRanking8,
     },
     {
-        .id = 14,
-        .problems = 1,
-        .margin = 1.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 4 "
-                "and queries > 1 "
-                "and metric == euclidean "
-                "and queries <= 128 "
-                "and terms > 1500 "
-                "and queries * points <= 32768 "
-                "and queries * dims <= 10",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 2,
-        .margin = 1.17F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 4 "
-                "and queries > 1 "
-                "and metric == euclidean "
-                "and queries <= 128 "
-                "and terms > 1500 "
-                "and queries * points <= 32768 "
-                "and queries * dims > 10 "
-                "and points / dims <= 0.33 "
-                "and terms <= 5600",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 2,
+        .id = 9,
+        .problems = 24,
         .margin = 1.20F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 4 "
-                "and queries > 1 "
-                "and metric == euclidean "
-                "and queries <= 128 "
-                "and terms > 1500 "
-                "and queries * points <= 32768 "
-                "and queries * dims > 10 "
-                "and points / dims <= 0.33 "
-                "and terms > 5600",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 14,
-        .margin = 1.29F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 4 "
-                "and queries > 1 "
-                "and metric == euclidean "
-                "and queries <= 128 "
-                "and terms > 1500 "
-                "and queries * points <= 32768 "
-                "and queries * dims > 10 "
-                "and points / dims > 0.33",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 4,
-        .margin = 1.03F,
-        .regret = 1.02F,
+        .regret = 1.03F,
         .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
+        .regret_hi = 1.05F,
         .path = "queries <= 270 "
                 "and terms > 1000 "
                 "and queries * dims > 4 "
                 "and queries > 1 "
                 "and metric == euclidean "
                 "and queries <= 128 "
-                "and terms > 1500 "
-                "and queries * points > 32768 "
-                "and queries * dims <= 16384",
-        .ranking = kRanking18,
+                "and terms > 1500",
+        .ranking = kRanking9,
     },
     {
-        .id = 19,
-        .problems = 1,
-        .margin = 1.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 4 "
-                "and queries > 1 "
-                "and metric == euclidean "
-                "and queries <= 128 "
-                "and terms > 1500 "
-                "and queries * points > 32768 "
-                "and queries * dims > 16384",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
+        .id = 10,
         .problems = 17,
         .margin = 1.02F,
         .regret = 1.06F,
@@ -517,10 +274,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and metric == euclidean "
                 "and queries > 128 "
                 "and missing == none",
-        .ranking = kRanking20,
+        .ranking = kRanking10,
     },
     {
-        .id = 21,
+        .id = 11,
         .problems = 4,
         .margin = 1.31F,
         .regret = 1.00F,
@@ -533,10 +290,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and metric == euclidean "
                 "and queries > 128 "
                 "and missing != none",
-        .ranking = kRanking21,
+        .ranking = kRanking11,
     },
     {
-        .id = 22,
+        .id = 12,
         .problems = 39,
         .margin = 1.39F,
         .regret = 1.01F,
@@ -547,63 +304,37 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries * dims > 4 "
                 "and queries > 1 "
                 "and metric != euclidean",
-        .ranking = kRanking22,
+        .ranking = kRanking12,
     },
     {
-        .id = 23,
-        .problems = 7,
-        .margin = 0.97F,
-        .regret = 1.08F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.17F,
-        .path = "queries > 270 "
-                "and missing == none "
-                "and queries / points <= 0.56 "
-                "and metric == mixed_euclidean",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
-        .problems = 15,
-        .margin = 1.16F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries > 270 "
-                "and missing == none "
-                "and queries / points <= 0.56 "
-                "and metric != mixed_euclidean",
-        .ranking = kRanking24,
-    },
-    {
-        .id = 25,
+        .id = 13,
         .problems = 22,
         .margin = 1.18F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries > 270 and missing == none and queries / points > 0.56",
-        .ranking = kRanking25,
+        .path = "queries > 270 and missing == none",
+        .ranking = kRanking13,
     },
     {
-        .id = 26,
+        .id = 14,
         .problems = 4,
         .margin = 1.07F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "queries > 270 and missing != none and terms <= 67108864",
-        .ranking = kRanking26,
+        .ranking = kRanking14,
     },
     {
-        .id = 27,
+        .id = 15,
         .problems = 3,
         .margin = 0.94F,
         .regret = 1.07F,
         .regret_lo = 1.00F,
         .regret_hi = 1.21F,
         .path = "queries > 270 and missing != none and terms > 67108864",
-        .ranking = kRanking27,
+        .ranking = kRanking15,
     },
 };
 
@@ -611,43 +342,19 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.queries <= 270) {
         if (problem.terms() <= 1000) {
             if (ratio(problem.queries, problem.dims) <= 5.6) {
-                if (product(problem.queries, problem.dims) <= 6) {
-                    // cpu_scalar default
-                    // 2 problems, margin 1.69, regret 1.00 [1.00, 1.00]
-                    return kLeaves[0];
-                } else {
-                    if (problem.metric == Metric::euclidean) {
-                        // cpu_scalar default
-                        // 1 problems, margin 3.40, regret 1.00 [1.00, 1.00]
-                        return kLeaves[1];
-                    } else {
-                        if (problem.queries <= 8) {
-                            // cpu_avx2 default
-                            // 2 problems nearby, margin 0.68, regret 1.46 [1.43, 1.50]
-                            return kLeaves[2];
-                        } else {
-                            // cpu_scalar default
-                            // 1 problems, margin 1.45, regret 1.00 [1.00, 1.00]
-                            return kLeaves[3];
-                        }
-                    }
-                }
+                // cpu_scalar default
+                // 4 problems, margin 1.93, regret 1.00 [1.00, 1.00]
+                return kLeaves[0];
             } else {
-                if (problem.points <= 10) {
-                    // cpu_scalar default
-                    // 1 problems nearby, margin 3.40, regret 1.00 [1.00, 1.00]
-                    return kLeaves[4];
-                } else {
-                    // cpu_avx2 default
-                    // 1 problems nearby, margin 1.08, regret 1.00 [1.00, 1.00]
-                    return kLeaves[5];
-                }
+                // cpu_avx2 default
+                // 2 problems nearby, margin 0.79, regret 1.88 [1.00, 3.53]
+                return kLeaves[1];
             }
         } else {
             if (product(problem.queries, problem.dims) <= 4) {
                 // cpu_scalar default
                 // 4 problems, margin 1.41, regret 1.01 [1.00, 1.03]
-                return kLeaves[6];
+                return kLeaves[2];
             } else {
                 if (problem.queries <= 1) {
                     if (problem.metric == Metric::euclidean) {
@@ -656,32 +363,26 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                 if (problem.dims <= 27) {
                                     // cpu_scalar default
                                     // 3 problems, margin 1.36, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[7];
+                                    return kLeaves[3];
                                 } else {
                                     // cpu_avx2 default
                                     // 3 problems, margin 1.00, regret 1.00 [1.00, 1.01]
-                                    return kLeaves[8];
+                                    return kLeaves[4];
                                 }
                             } else {
                                 // cpu_scalar default
                                 // 3 problems, margin 1.49, regret 1.00 [1.00, 1.00]
-                                return kLeaves[9];
+                                return kLeaves[5];
                             }
                         } else {
                             // cpu_avx2 default
                             // 3 problems, margin 1.01, regret 1.00 [1.00, 1.01]
-                            return kLeaves[10];
+                            return kLeaves[6];
                         }
                     } else {
-                        if (problem.metric == Metric::mixed_euclidean) {
-                            // cpu_avx2 default
-                            // 12 problems, margin 1.00, regret 1.01 [1.00, 1.02]
-                            return kLeaves[11];
-                        } else {
-                            // cpu_avx512 default
-                            // 9 problems, margin 1.06, regret 1.02 [1.00, 1.04]
-                            return kLeaves[12];
-                        }
+                        // cpu_avx512 default
+                        // 21 problems, margin 1.02, regret 1.02 [1.01, 1.03]
+                        return kLeaves[7];
                     }
                 } else {
                     if (problem.metric == Metric::euclidean) {
@@ -689,87 +390,45 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                             if (problem.terms() <= 1500) {
                                 // cpu_scalar default
                                 // 4 problems nearby, margin 1.61, regret 1.02 [1.00, 1.06]
-                                return kLeaves[13];
+                                return kLeaves[8];
                             } else {
-                                if (product(problem.queries, problem.points) <= 32'768) {
-                                    if (product(problem.queries, problem.dims) <= 10) {
-                                        // cpu_scalar default
-                                        // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[14];
-                                    } else {
-                                        if (ratio(problem.points, problem.dims) <= 0.33) {
-                                            if (problem.terms() <= 5600) {
-                                                // cpu_openmp tile=1024
-                                                // 2 problems, margin 1.17, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[15];
-                                            } else {
-                                                // cpu_avx2 default
-                                                // 2 problems, margin 1.20, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[16];
-                                            }
-                                        } else {
-                                            // cpu_avx2 default
-                                            // 14 problems, margin 1.29, regret 1.01 [1.00, 1.02]
-                                            return kLeaves[17];
-                                        }
-                                    }
-                                } else {
-                                    if (product(problem.queries, problem.dims) <= 16'384) {
-                                        // cpu_avx2 default
-                                        // 4 problems, margin 1.03, regret 1.02 [1.01, 1.04]
-                                        return kLeaves[18];
-                                    } else {
-                                        // cpu_avx512 default
-                                        // 1 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[19];
-                                    }
-                                }
+                                // cpu_avx2 default
+                                // 24 problems, margin 1.20, regret 1.03 [1.01, 1.05]
+                                return kLeaves[9];
                             }
                         } else {
                             if (problem.missing == Missing::none) {
                                 // cpu_avx512 default
                                 // 17 problems nearby, margin 1.02, regret 1.06 [1.01, 1.12]
-                                return kLeaves[20];
+                                return kLeaves[10];
                             } else {
                                 // cpu_avx2 default
                                 // 4 problems nearby, margin 1.31, regret 1.00 [1.00, 1.00]
-                                return kLeaves[21];
+                                return kLeaves[11];
                             }
                         }
                     } else {
                         // cpu_avx2 default
                         // 39 problems, margin 1.39, regret 1.01 [1.00, 1.03]
-                        return kLeaves[22];
+                        return kLeaves[12];
                     }
                 }
             }
         }
     } else {
         if (problem.missing == Missing::none) {
-            if (ratio(problem.queries, problem.points) <= 0.56) {
-                if (problem.metric == Metric::mixed_euclidean) {
-                    // cpu_avx2 default
-                    // 7 problems nearby, margin 0.97, regret 1.08 [1.01, 1.17]
-                    return kLeaves[23];
-                } else {
-                    // cpu_avx512 default
-                    // 15 problems nearby, margin 1.16, regret 1.01 [1.00, 1.02]
-                    return kLeaves[24];
-                }
-            } else {
-                // cpu_avx512 default
-                // 22 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                return kLeaves[25];
-            }
+            // cpu_avx512 default
+            // 22 problems, margin 1.18, regret 1.00 [1.00, 1.00]
+            return kLeaves[13];
         } else {
             if (problem.terms() <= 67'108'864) {
                 // cpu_avx2 default
                 // 4 problems, margin 1.07, regret 1.00 [1.00, 1.01]
-                return kLeaves[26];
+                return kLeaves[14];
             } else {
                 // cpu_avx512 default
                 // 3 problems nearby, margin 0.94, regret 1.07 [1.00, 1.21]
-                return kLeaves[27];
+                return kLeaves[15];
             }
         }
     }

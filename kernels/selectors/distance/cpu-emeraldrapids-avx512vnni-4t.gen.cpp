@@ -57,89 +57,64 @@ constexpr Choice<Problem> kRanking6[] = {
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.15F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.52F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.52F},
-    {VariantId::cpu_scalar, {}, 2.13F},
+    {VariantId::cpu_avx512, {}, 3.37F},
+    {VariantId::cpu_avx2, {}, 3.26F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::cpu_avx512, {}, 1.01F},
     {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.06F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.43F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.44F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.19F},
     {VariantId::cpu_scalar, {}, 2.20F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.53F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.56F},
-    {VariantId::cpu_scalar, {}, 3.63F},
+    {VariantId::cpu_avx512, {}, 1.00F},
+    {VariantId::cpu_avx2, {}, 1.15F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.52F},
+    {VariantId::cpu_scalar, {}, 2.13F},
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.09F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.82F},
-    {VariantId::cpu_scalar, {}, 34.88F},
+    {VariantId::cpu_avx2, {}, 1.06F},
+    {VariantId::cpu_avx512, {}, 1.20F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.36F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.37F},
+    {VariantId::cpu_scalar, {}, 6.11F},
 };
 
 constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.05F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.75F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.76F},
-    {VariantId::cpu_scalar, {}, 20.33F},
+    {VariantId::cpu_avx2, {}, 1.00F},
+    {VariantId::cpu_avx512, {}, 1.17F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.54F},
+    {VariantId::cpu_scalar, {}, 2.91F},
 };
 
 constexpr Choice<Problem> kRanking12[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.26F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.94F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.01F},
-    {VariantId::cpu_scalar, {}, 23.05F},
+    {VariantId::cpu_avx512, {}, 1.04F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.76F},
+    {VariantId::cpu_scalar, {}, 27.01F},
 };
 
 constexpr Choice<Problem> kRanking13[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.16F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.80F},
-    {VariantId::cpu_scalar, {}, 40.09F},
+    {VariantId::cpu_avx2, {}, 1.10F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.93F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.98F},
+    {VariantId::cpu_scalar, {}, 19.60F},
 };
 
 constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_avx2, {}, 1.09F},
-    {VariantId::cpu_avx512, {}, 1.12F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.92F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.96F},
-    {VariantId::cpu_scalar, {}, 8.41F},
+    {VariantId::cpu_avx2, {}, 1.02F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.21F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.21F},
+    {VariantId::cpu_avx512, {}, 1.35F},
+    {VariantId::cpu_scalar, {}, 2.98F},
 };
 
 constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.19F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.33F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.34F},
-    {VariantId::cpu_scalar, {}, 2.74F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.12F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.78F},
-    {VariantId::cpu_scalar, {}, 16.69F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.25F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.64F},
-    {VariantId::cpu_scalar, {}, 12.58F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
     {VariantId::cpu_avx512, {}, 1.01F},
     {VariantId::cpu_avx2, {}, 1.15F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 2.03F},
@@ -147,7 +122,7 @@ constexpr Choice<Problem> kRanking18[] = {
     {VariantId::cpu_scalar, {}, 20.92F},
 };
 
-constexpr Choice<Problem> kRanking19[] = {
+constexpr Choice<Problem> kRanking16[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.20F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 1.83F},
@@ -155,7 +130,7 @@ constexpr Choice<Problem> kRanking19[] = {
     {VariantId::cpu_scalar, {}, 16.57F},
 };
 
-constexpr Choice<Problem> kRanking20[] = {
+constexpr Choice<Problem> kRanking17[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
     {VariantId::cpu_avx2, {}, 1.24F},
     {VariantId::cpu_openmp, {{"tile", 256}}, 2.46F},
@@ -163,7 +138,7 @@ constexpr Choice<Problem> kRanking20[] = {
     {VariantId::cpu_scalar, {}, 39.28F},
 };
 
-constexpr Choice<Problem> kRanking21[] = {
+constexpr Choice<Problem> kRanking18[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.08F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 2.09F},
@@ -252,6 +227,37 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 7,
+        .problems = 1,
+        .margin = 0.30F,
+        .regret = 3.37F,
+        .regret_lo = 3.37F,
+        .regret_hi = 3.37F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and metric != mixed_euclidean "
+                "and queries * dims > 2 "
+                "and queries <= 180 "
+                "and queries * dims <= 4",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 3,
+        .margin = 1.00F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and metric != mixed_euclidean "
+                "and queries * dims > 2 "
+                "and queries <= 180 "
+                "and queries * dims > 4 "
+                "and distances <= 15",
+        .ranking = kRanking8,
+    },
+    {
+        .id = 9,
         .problems = 3,
         .margin = 1.15F,
         .regret = 1.00F,
@@ -262,76 +268,34 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and metric != mixed_euclidean "
                 "and queries * dims > 2 "
                 "and queries <= 180 "
-                "and queries / points <= 0.56 "
-                "and dims <= 220 "
-                "and queries * dims <= 12000 "
-                "and queries / dims <= 0.022 "
-                "and metric == cosine",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 16,
-        .margin = 1.06F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and metric != mixed_euclidean "
-                "and queries * dims > 2 "
-                "and queries <= 180 "
-                "and queries / points <= 0.56 "
-                "and dims <= 220 "
-                "and queries * dims <= 12000 "
-                "and queries / dims <= 0.022 "
-                "and metric != cosine",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 10,
-        .margin = 1.53F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and metric != mixed_euclidean "
-                "and queries * dims > 2 "
-                "and queries <= 180 "
-                "and queries / points <= 0.56 "
-                "and dims <= 220 "
-                "and queries * dims <= 12000 "
-                "and queries / dims > 0.022 "
-                "and queries <= 82",
+                "and queries * dims > 4 "
+                "and distances > 15 "
+                "and metric == cosine "
+                "and queries <= 1",
         .ranking = kRanking9,
     },
     {
         .id = 10,
-        .problems = 1,
-        .margin = 1.09F,
-        .regret = 1.00F,
+        .problems = 5,
+        .margin = 1.13F,
+        .regret = 1.06F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.12F,
         .path = "queries <= 270 "
                 "and terms > 1000 "
                 "and metric != mixed_euclidean "
                 "and queries * dims > 2 "
                 "and queries <= 180 "
-                "and queries / points <= 0.56 "
-                "and dims <= 220 "
-                "and queries * dims <= 12000 "
-                "and queries / dims > 0.022 "
-                "and queries > 82 "
-                "and missing == none "
-                "and metric == manhattan",
+                "and queries * dims > 4 "
+                "and distances > 15 "
+                "and metric == cosine "
+                "and queries > 1",
         .ranking = kRanking10,
     },
     {
         .id = 11,
-        .problems = 5,
-        .margin = 1.05F,
+        .problems = 32,
+        .margin = 1.17F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
@@ -340,88 +304,17 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and metric != mixed_euclidean "
                 "and queries * dims > 2 "
                 "and queries <= 180 "
-                "and queries / points <= 0.56 "
-                "and dims <= 220 "
-                "and queries * dims <= 12000 "
-                "and queries / dims > 0.022 "
-                "and queries > 82 "
+                "and queries * dims > 4 "
+                "and distances > 15 "
+                "and metric != cosine "
                 "and missing == none "
-                "and metric != manhattan",
+                "and queries <= 82",
         .ranking = kRanking11,
     },
     {
         .id = 12,
-        .problems = 1,
-        .margin = 1.26F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and metric != mixed_euclidean "
-                "and queries * dims > 2 "
-                "and queries <= 180 "
-                "and queries / points <= 0.56 "
-                "and dims <= 220 "
-                "and queries * dims <= 12000 "
-                "and queries / dims > 0.022 "
-                "and queries > 82 "
-                "and missing != none",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 1,
-        .margin = 1.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and metric != mixed_euclidean "
-                "and queries * dims > 2 "
-                "and queries <= 180 "
-                "and queries / points <= 0.56 "
-                "and dims <= 220 "
-                "and queries * dims > 12000",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 9,
-        .margin = 1.03F,
-        .regret = 1.09F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.19F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and metric != mixed_euclidean "
-                "and queries * dims > 2 "
-                "and queries <= 180 "
-                "and queries / points <= 0.56 "
-                "and dims > 220",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 15,
-        .margin = 1.18F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and metric != mixed_euclidean "
-                "and queries * dims > 2 "
-                "and queries <= 180 "
-                "and queries / points > 0.56 "
-                "and distances <= 8192",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 7,
-        .margin = 1.12F,
+        .problems = 2,
+        .margin = 1.04F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
@@ -430,30 +323,54 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and metric != mixed_euclidean "
                 "and queries * dims > 2 "
                 "and queries <= 180 "
-                "and queries / points > 0.56 "
-                "and distances > 8192 "
-                "and missing == none",
-        .ranking = kRanking16,
+                "and queries * dims > 4 "
+                "and distances > 15 "
+                "and metric != cosine "
+                "and missing == none "
+                "and queries > 82 "
+                "and metric == manhattan",
+        .ranking = kRanking12,
     },
     {
-        .id = 17,
-        .problems = 1,
-        .margin = 1.25F,
+        .id = 13,
+        .problems = 10,
+        .margin = 1.09F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.01F,
         .path = "queries <= 270 "
                 "and terms > 1000 "
                 "and metric != mixed_euclidean "
                 "and queries * dims > 2 "
                 "and queries <= 180 "
-                "and queries / points > 0.56 "
-                "and distances > 8192 "
-                "and missing != none",
-        .ranking = kRanking17,
+                "and queries * dims > 4 "
+                "and distances > 15 "
+                "and metric != cosine "
+                "and missing == none "
+                "and queries > 82 "
+                "and metric != manhattan",
+        .ranking = kRanking13,
     },
     {
-        .id = 18,
+        .id = 14,
+        .problems = 8,
+        .margin = 1.19F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
+        .path = "queries <= 270 "
+                "and terms > 1000 "
+                "and metric != mixed_euclidean "
+                "and queries * dims > 2 "
+                "and queries <= 180 "
+                "and queries * dims > 4 "
+                "and distances > 15 "
+                "and metric != cosine "
+                "and missing != none",
+        .ranking = kRanking14,
+    },
+    {
+        .id = 15,
         .problems = 23,
         .margin = 1.14F,
         .regret = 1.01F,
@@ -465,10 +382,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries * dims > 2 "
                 "and queries > 180 "
                 "and missing == none",
-        .ranking = kRanking18,
+        .ranking = kRanking15,
     },
     {
-        .id = 19,
+        .id = 16,
         .problems = 3,
         .margin = 1.20F,
         .regret = 1.00F,
@@ -480,27 +397,27 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries * dims > 2 "
                 "and queries > 180 "
                 "and missing != none",
-        .ranking = kRanking19,
+        .ranking = kRanking16,
     },
     {
-        .id = 20,
+        .id = 17,
         .problems = 22,
         .margin = 1.23F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries > 270 and missing == none",
-        .ranking = kRanking20,
+        .ranking = kRanking17,
     },
     {
-        .id = 21,
+        .id = 18,
         .problems = 4,
         .margin = 1.08F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries > 270 and missing != none",
-        .ranking = kRanking21,
+        .ranking = kRanking18,
     },
 };
 
@@ -546,66 +463,48 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                     }
                 } else {
                     if (problem.queries <= 180) {
-                        if (ratio(problem.queries, problem.points) <= 0.56) {
-                            if (problem.dims <= 220) {
-                                if (product(problem.queries, problem.dims) <= 12'000) {
-                                    if (ratio(problem.queries, problem.dims) <= 0.022) {
-                                        if (problem.metric == Metric::cosine) {
-                                            // cpu_avx512 default
-                                            // 3 problems, margin 1.15, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[7];
-                                        } else {
-                                            // cpu_avx2 default
-                                            // 16 problems, margin 1.06, regret 1.01 [1.00, 1.01]
-                                            return kLeaves[8];
-                                        }
+                        if (product(problem.queries, problem.dims) <= 4) {
+                            // cpu_avx512 default
+                            // 1 problems nearby, margin 0.30, regret 3.37 [3.37, 3.37]
+                            return kLeaves[7];
+                        } else {
+                            if (problem.distances() <= 15) {
+                                // cpu_avx512 default
+                                // 3 problems nearby, margin 1.00, regret 1.01 [1.00, 1.02]
+                                return kLeaves[8];
+                            } else {
+                                if (problem.metric == Metric::cosine) {
+                                    if (problem.queries <= 1) {
+                                        // cpu_avx512 default
+                                        // 3 problems, margin 1.15, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[9];
                                     } else {
-                                        if (problem.queries <= 82) {
-                                            // cpu_avx2 default
-                                            // 10 problems, margin 1.53, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[9];
-                                        } else {
-                                            if (problem.missing == Missing::none) {
-                                                if (problem.metric == Metric::manhattan) {
-                                                    // cpu_avx2 default
-                                                    // 1 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[10];
-                                                } else {
-                                                    // cpu_avx512 default
-                                                    // 5 problems, margin 1.05, regret 1.00 [1.00, 1.01]
-                                                    return kLeaves[11];
-                                                }
-                                            } else {
-                                                // cpu_avx2 default
-                                                // 1 problems, margin 1.26, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[12];
-                                            }
-                                        }
+                                        // cpu_avx2 default
+                                        // 5 problems, margin 1.13, regret 1.06 [1.00, 1.12]
+                                        return kLeaves[10];
                                     }
                                 } else {
-                                    // cpu_avx512 default
-                                    // 1 problems, margin 1.16, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[13];
-                                }
-                            } else {
-                                // cpu_avx2 default
-                                // 9 problems nearby, margin 1.03, regret 1.09 [1.02, 1.19]
-                                return kLeaves[14];
-                            }
-                        } else {
-                            if (problem.distances() <= 8192) {
-                                // cpu_avx2 default
-                                // 15 problems, margin 1.18, regret 1.01 [1.00, 1.02]
-                                return kLeaves[15];
-                            } else {
-                                if (problem.missing == Missing::none) {
-                                    // cpu_avx512 default
-                                    // 7 problems, margin 1.12, regret 1.00 [1.00, 1.01]
-                                    return kLeaves[16];
-                                } else {
-                                    // cpu_avx2 default
-                                    // 1 problems, margin 1.25, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[17];
+                                    if (problem.missing == Missing::none) {
+                                        if (problem.queries <= 82) {
+                                            // cpu_avx2 default
+                                            // 32 problems, margin 1.17, regret 1.00 [1.00, 1.01]
+                                            return kLeaves[11];
+                                        } else {
+                                            if (problem.metric == Metric::manhattan) {
+                                                // cpu_avx2 default
+                                                // 2 problems, margin 1.04, regret 1.00 [1.00, 1.01]
+                                                return kLeaves[12];
+                                            } else {
+                                                // cpu_avx512 default
+                                                // 10 problems, margin 1.09, regret 1.00 [1.00, 1.01]
+                                                return kLeaves[13];
+                                            }
+                                        }
+                                    } else {
+                                        // cpu_avx2 default
+                                        // 8 problems, margin 1.19, regret 1.02 [1.00, 1.04]
+                                        return kLeaves[14];
+                                    }
                                 }
                             }
                         }
@@ -613,11 +512,11 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         if (problem.missing == Missing::none) {
                             // cpu_avx512 default
                             // 23 problems nearby, margin 1.14, regret 1.01 [1.00, 1.02]
-                            return kLeaves[18];
+                            return kLeaves[15];
                         } else {
                             // cpu_avx2 default
                             // 3 problems nearby, margin 1.20, regret 1.00 [1.00, 1.00]
-                            return kLeaves[19];
+                            return kLeaves[16];
                         }
                     }
                 }
@@ -627,11 +526,11 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         if (problem.missing == Missing::none) {
             // cpu_avx512 default
             // 22 problems, margin 1.23, regret 1.00 [1.00, 1.00]
-            return kLeaves[20];
+            return kLeaves[17];
         } else {
             // cpu_avx2 default
             // 4 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-            return kLeaves[21];
+            return kLeaves[18];
         }
     }
 }

@@ -29,28 +29,13 @@ constexpr Choice<Problem> kRanking1[] = {
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx512, {}, 1.87F},
-    {VariantId::cpu_avx2, {}, 1.86F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.60F},
-    {VariantId::cpu_scalar, {}, 1.05F},
+    {VariantId::cpu_avx2, {}, 1.56F},
+    {VariantId::cpu_avx512, {}, 1.60F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.08F},
+    {VariantId::cpu_scalar, {}, 1.19F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_scalar, {}, 1.34F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx2, {}, 1.72F},
-    {VariantId::cpu_avx512, {}, 1.80F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.38F},
-    {VariantId::cpu_scalar, {}, 1.26F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.04F},
     {VariantId::cpu_openmp, {{"tile", 256}}, 1.32F},
@@ -58,96 +43,43 @@ constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_scalar, {}, 5.07F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
     {VariantId::cpu_avx2, {}, 1.03F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.57F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.57F},
-    {VariantId::cpu_scalar, {}, 3.78F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.49F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.50F},
+    {VariantId::cpu_scalar, {}, 3.83F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.19F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.20F},
-    {VariantId::cpu_scalar, {}, 4.06F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.23F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.40F},
-    {VariantId::cpu_scalar, {}, 3.73F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_avx2, {}, 1.23F},
-    {VariantId::cpu_avx512, {}, 1.23F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.76F},
-    {VariantId::cpu_scalar, {}, 16.36F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.52F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.96F},
-    {VariantId::cpu_scalar, {}, 31.78F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_avx2, {}, 1.03F},
-    {VariantId::cpu_avx512, {}, 1.08F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.38F},
-    {VariantId::cpu_scalar, {}, 17.32F},
+    {VariantId::cpu_avx512, {}, 1.32F},
+    {VariantId::cpu_openmp, {{"tile", 64}}, 1.60F},
+    {VariantId::cpu_scalar, {}, 12.72F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_avx2, {}, 1.03F},
-    {VariantId::cpu_avx512, {}, 1.61F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.98F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 2.01F},
-    {VariantId::cpu_scalar, {}, 39.55F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_avx512, {}, 1.05F},
-    {VariantId::cpu_avx2, {}, 1.13F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.42F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 2.61F},
-    {VariantId::cpu_scalar, {}, 71.91F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.34F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.93F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.96F},
-    {VariantId::cpu_scalar, {}, 26.90F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_avx2, {}, 1.03F},
     {VariantId::cpu_avx512, {}, 1.05F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 1.10F},
     {VariantId::cpu_scalar, {}, 5.24F},
 };
 
-constexpr Choice<Problem> kRanking17[] = {
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
     {VariantId::cpu_avx2, {}, 1.26F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 2.39F},
     {VariantId::cpu_scalar, {}, 65.85F},
 };
 
-constexpr Choice<Problem> kRanking18[] = {
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.02F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 2.03F},
     {VariantId::cpu_scalar, {}, 68.65F},
 };
 
-constexpr Choice<Problem> kRanking19[] = {
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_avx512, {}, 1.02F},
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_openmp, {{"tile", 256}}, 2.28F},
@@ -178,246 +110,83 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 2,
-        .problems = 5,
-        .margin = 0.56F,
-        .regret = 1.87F,
-        .regret_lo = 1.31F,
-        .regret_hi = 2.50F,
-        .path = "queries <= 180 "
-                "and terms <= 1000 "
-                "and queries > 3 "
-                "and points > 12 "
-                "and queries / points <= 0.33 "
-                "and queries <= 4",
+        .problems = 7,
+        .margin = 0.76F,
+        .regret = 1.56F,
+        .regret_lo = 1.17F,
+        .regret_hi = 2.13F,
+        .path = "queries <= 180 and terms <= 1000 and queries > 3 and points > 12",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 1,
-        .margin = 0.75F,
-        .regret = 1.34F,
-        .regret_lo = 1.34F,
-        .regret_hi = 1.34F,
-        .path = "queries <= 180 "
-                "and terms <= 1000 "
-                "and queries > 3 "
-                "and points > 12 "
-                "and queries / points <= 0.33 "
-                "and queries > 4",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 2,
-        .margin = 2.26F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 180 "
-                "and terms <= 1000 "
-                "and queries > 3 "
-                "and points > 12 "
-                "and queries / points > 0.33 "
-                "and queries <= 7",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 3,
-        .margin = 0.73F,
-        .regret = 1.72F,
-        .regret_lo = 1.00F,
-        .regret_hi = 3.00F,
-        .path = "queries <= 180 "
-                "and terms <= 1000 "
-                "and queries > 3 "
-                "and points > 12 "
-                "and queries / points > 0.33 "
-                "and queries > 7",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
         .problems = 3,
         .margin = 1.04F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries <= 180 and terms > 1000 and queries <= 1 and metric == chebyshev",
-        .ranking = kRanking6,
+        .ranking = kRanking3,
     },
     {
-        .id = 7,
-        .problems = 28,
-        .margin = 1.03F,
+        .id = 4,
+        .problems = 34,
+        .margin = 1.02F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "queries <= 180 "
-                "and terms > 1000 "
-                "and queries <= 1 "
-                "and metric != chebyshev "
-                "and missing == none",
-        .ranking = kRanking7,
+        .path = "queries <= 180 and terms > 1000 and queries <= 1 and metric != chebyshev",
+        .ranking = kRanking4,
     },
     {
-        .id = 8,
-        .problems = 6,
-        .margin = 0.99F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries <= 180 "
-                "and terms > 1000 "
-                "and queries <= 1 "
-                "and metric != chebyshev "
-                "and missing != none",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 26,
-        .margin = 1.22F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries <= 180 "
-                "and terms > 1000 "
-                "and queries > 1 "
-                "and points * dims <= 15000 "
-                "and queries <= 32",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 2,
-        .margin = 0.99F,
-        .regret = 1.23F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.52F,
-        .path = "queries <= 180 "
-                "and terms > 1000 "
-                "and queries > 1 "
-                "and points * dims <= 15000 "
-                "and queries > 32 "
-                "and metric == chebyshev "
-                "and queries <= 82",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 1,
-        .margin = 1.52F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 180 "
-                "and terms > 1000 "
-                "and queries > 1 "
-                "and points * dims <= 15000 "
-                "and queries > 32 "
-                "and metric == chebyshev "
-                "and queries > 82",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 12,
-        .margin = 1.05F,
+        .id = 5,
+        .problems = 63,
+        .margin = 1.29F,
         .regret = 1.03F,
         .regret_lo = 1.01F,
-        .regret_hi = 1.06F,
-        .path = "queries <= 180 "
-                "and terms > 1000 "
-                "and queries > 1 "
-                "and points * dims <= 15000 "
-                "and queries > 32 "
-                "and metric != chebyshev",
-        .ranking = kRanking12,
+        .regret_hi = 1.05F,
+        .path = "queries <= 180 and terms > 1000 and queries > 1",
+        .ranking = kRanking5,
     },
     {
-        .id = 13,
-        .problems = 24,
-        .margin = 1.56F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.06F,
-        .path = "queries <= 180 "
-                "and terms > 1000 "
-                "and queries > 1 "
-                "and points * dims > 15000 "
-                "and queries <= 128",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 16,
-        .margin = 1.07F,
-        .regret = 1.05F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.11F,
-        .path = "queries <= 180 "
-                "and terms > 1000 "
-                "and queries > 1 "
-                "and points * dims > 15000 "
-                "and queries > 128 "
-                "and missing == none",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 1,
-        .margin = 1.34F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 180 "
-                "and terms > 1000 "
-                "and queries > 1 "
-                "and points * dims > 15000 "
-                "and queries > 128 "
-                "and missing != none",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
+        .id = 6,
         .problems = 6,
         .margin = 1.02F,
         .regret = 1.03F,
         .regret_lo = 1.00F,
         .regret_hi = 1.07F,
         .path = "queries > 180 and missing == none and terms <= 82000",
-        .ranking = kRanking16,
+        .ranking = kRanking6,
     },
     {
-        .id = 17,
+        .id = 7,
         .problems = 22,
         .margin = 1.26F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries > 180 and missing == none and terms > 82000",
-        .ranking = kRanking17,
+        .ranking = kRanking7,
     },
     {
-        .id = 18,
+        .id = 8,
         .problems = 4,
         .margin = 1.02F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "queries > 180 and missing != none and queries * dims <= 220000",
-        .ranking = kRanking18,
+        .ranking = kRanking8,
     },
     {
-        .id = 19,
+        .id = 9,
         .problems = 1,
         .margin = 0.98F,
         .regret = 1.02F,
         .regret_lo = 1.02F,
         .regret_hi = 1.02F,
         .path = "queries > 180 and missing != none and queries * dims > 220000",
-        .ranking = kRanking19,
+        .ranking = kRanking9,
     },
 };
 
@@ -434,27 +203,9 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                     // 2 problems, margin 2.26, regret 1.00 [1.00, 1.00]
                     return kLeaves[1];
                 } else {
-                    if (ratio(problem.queries, problem.points) <= 0.33) {
-                        if (problem.queries <= 4) {
-                            // cpu_avx512 default
-                            // 5 problems nearby, margin 0.56, regret 1.87 [1.31, 2.50]
-                            return kLeaves[2];
-                        } else {
-                            // cpu_scalar default
-                            // 1 problems nearby, margin 0.75, regret 1.34 [1.34, 1.34]
-                            return kLeaves[3];
-                        }
-                    } else {
-                        if (problem.queries <= 7) {
-                            // cpu_scalar default
-                            // 2 problems nearby, margin 2.26, regret 1.00 [1.00, 1.00]
-                            return kLeaves[4];
-                        } else {
-                            // cpu_avx2 default
-                            // 3 problems nearby, margin 0.73, regret 1.72 [1.00, 3.00]
-                            return kLeaves[5];
-                        }
-                    }
+                    // cpu_avx2 default
+                    // 7 problems nearby, margin 0.76, regret 1.56 [1.17, 2.13]
+                    return kLeaves[2];
                 }
             }
         } else {
@@ -462,58 +213,16 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 if (problem.metric == Metric::chebyshev) {
                     // cpu_avx2 default
                     // 3 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                    return kLeaves[6];
+                    return kLeaves[3];
                 } else {
-                    if (problem.missing == Missing::none) {
-                        // cpu_avx512 default
-                        // 28 problems, margin 1.03, regret 1.00 [1.00, 1.01]
-                        return kLeaves[7];
-                    } else {
-                        // cpu_avx2 default
-                        // 6 problems, margin 0.99, regret 1.01 [1.00, 1.02]
-                        return kLeaves[8];
-                    }
+                    // cpu_avx512 default
+                    // 34 problems, margin 1.02, regret 1.00 [1.00, 1.01]
+                    return kLeaves[4];
                 }
             } else {
-                if (product(problem.points, problem.dims) <= 15'000) {
-                    if (problem.queries <= 32) {
-                        // cpu_avx2 default
-                        // 26 problems, margin 1.22, regret 1.01 [1.00, 1.02]
-                        return kLeaves[9];
-                    } else {
-                        if (problem.metric == Metric::chebyshev) {
-                            if (problem.queries <= 82) {
-                                // cpu_avx2 default
-                                // 2 problems nearby, margin 0.99, regret 1.23 [1.00, 1.52]
-                                return kLeaves[10];
-                            } else {
-                                // cpu_avx512 default
-                                // 1 problems, margin 1.52, regret 1.00 [1.00, 1.00]
-                                return kLeaves[11];
-                            }
-                        } else {
-                            // cpu_avx2 default
-                            // 12 problems, margin 1.05, regret 1.03 [1.01, 1.06]
-                            return kLeaves[12];
-                        }
-                    }
-                } else {
-                    if (problem.queries <= 128) {
-                        // cpu_avx2 default
-                        // 24 problems, margin 1.56, regret 1.03 [1.01, 1.06]
-                        return kLeaves[13];
-                    } else {
-                        if (problem.missing == Missing::none) {
-                            // cpu_avx512 default
-                            // 16 problems nearby, margin 1.07, regret 1.05 [1.01, 1.11]
-                            return kLeaves[14];
-                        } else {
-                            // cpu_avx2 default
-                            // 1 problems nearby, margin 1.34, regret 1.00 [1.00, 1.00]
-                            return kLeaves[15];
-                        }
-                    }
-                }
+                // cpu_avx2 default
+                // 63 problems, margin 1.29, regret 1.03 [1.01, 1.05]
+                return kLeaves[5];
             }
         }
     } else {
@@ -521,21 +230,21 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             if (problem.terms() <= 82'000) {
                 // cpu_avx2 default
                 // 6 problems nearby, margin 1.02, regret 1.03 [1.00, 1.07]
-                return kLeaves[16];
+                return kLeaves[6];
             } else {
                 // cpu_avx512 default
                 // 22 problems, margin 1.26, regret 1.00 [1.00, 1.00]
-                return kLeaves[17];
+                return kLeaves[7];
             }
         } else {
             if (product(problem.queries, problem.dims) <= 220'000) {
                 // cpu_avx2 default
                 // 4 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                return kLeaves[18];
+                return kLeaves[8];
             } else {
                 // cpu_avx512 default
                 // 1 problems nearby, margin 0.98, regret 1.02 [1.02, 1.02]
-                return kLeaves[19];
+                return kLeaves[9];
             }
         }
     }

@@ -45,108 +45,76 @@ constexpr Choice<Problem> kRanking5[] = {
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.09F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.82F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_scalar, {}, 1.18F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.01F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
     {VariantId::cpu_scalar, {}, 1.84F},
 };
 
-constexpr Choice<Problem> kRanking12[] = {
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.61F},
-    {VariantId::cpu_scalar, {}, 1.49F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_openmp, {{"tile", 256}}, 1.01F},
     {VariantId::cpu_scalar, {}, 2.09F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
     {VariantId::cpu_scalar, {}, 3.30F},
 };
 
-constexpr Choice<Problem> kRanking17[] = {
+constexpr Choice<Problem> kRanking11[] = {
     {VariantId::cpu_openmp, {{"tile", 256}}, 1.00F},
     {VariantId::cpu_scalar, {}, 3.98F},
 };
 
-constexpr Choice<Problem> kRanking18[] = {
+constexpr Choice<Problem> kRanking12[] = {
     {VariantId::cpu_openmp, {{"tile", 1024}}, 1.01F},
     {VariantId::cpu_scalar, {}, 4.23F},
 };
 
-constexpr Choice<Problem> kRanking19[] = {
+constexpr Choice<Problem> kRanking13[] = {
     {VariantId::cpu_scalar, {}, 1.10F},
 };
 
-constexpr Choice<Problem> kRanking20[] = {
+constexpr Choice<Problem> kRanking14[] = {
     {VariantId::cpu_openmp, {{"tile", 1024}}, 1.26F},
     {VariantId::cpu_scalar, {}, 1.44F},
 };
 
-constexpr Choice<Problem> kRanking21[] = {
+constexpr Choice<Problem> kRanking15[] = {
     {VariantId::cpu_openmp, {{"tile", 1024}}, 1.23F},
     {VariantId::cpu_scalar, {}, 1.56F},
 };
 
-constexpr Choice<Problem> kRanking22[] = {
+constexpr Choice<Problem> kRanking16[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking23[] = {
+constexpr Choice<Problem> kRanking17[] = {
     {VariantId::cpu_scalar, {}, 1.07F},
 };
 
-constexpr Choice<Problem> kRanking24[] = {
+constexpr Choice<Problem> kRanking18[] = {
     {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
     {VariantId::cpu_scalar, {}, 2.75F},
 };
 
-constexpr Choice<Problem> kRanking25[] = {
+constexpr Choice<Problem> kRanking19[] = {
     {VariantId::cpu_openmp, {{"tile", 64}}, 1.01F},
     {VariantId::cpu_scalar, {}, 5.14F},
 };
 
-constexpr Choice<Problem> kRanking26[] = {
+constexpr Choice<Problem> kRanking20[] = {
     {VariantId::cpu_openmp, {{"tile", 1024}}, 1.01F},
     {VariantId::cpu_scalar, {}, 8.89F},
 };
 
-constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.04F},
-    {VariantId::cpu_scalar, {}, 5.86F},
-};
-
-constexpr Choice<Problem> kRanking28[] = {
+constexpr Choice<Problem> kRanking21[] = {
     {VariantId::cpu_openmp, {{"tile", 256}}, 1.00F},
     {VariantId::cpu_scalar, {}, 9.68F},
 };
@@ -215,41 +183,11 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries > 1 and terms <= 1500 and queries * dims <= 82 and distances <= 680",
+        .path = "queries > 1 and terms <= 1500",
         .ranking = kRanking5,
     },
     {
         .id = 6,
-        .problems = 1,
-        .margin = 2.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 and terms <= 1500 and queries * dims <= 82 and distances > 680",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 3,
-        .margin = 1.82F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 and terms <= 1500 and queries * dims > 82 and points <= 12",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 3,
-        .margin = 1.37F,
-        .regret = 1.18F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.66F,
-        .path = "queries > 1 and terms <= 1500 and queries * dims > 82 and points > 12",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
         .problems = 1,
         .margin = 1.93F,
         .regret = 1.00F,
@@ -260,12 +198,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and dims <= 4 "
                 "and queries * dims <= 15 "
                 "and metric == euclidean",
-        .ranking = kRanking9,
+        .ranking = kRanking6,
     },
     {
-        .id = 10,
+        .id = 7,
         .problems = 1,
-        .margin = 3.29F,
+        .margin = 1.84F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -273,60 +211,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and terms > 1500 "
                 "and dims <= 4 "
                 "and queries * dims <= 15 "
-                "and metric != euclidean "
-                "and points / dims <= 256",
-        .ranking = kRanking10,
+                "and metric != euclidean",
+        .ranking = kRanking7,
     },
     {
-        .id = 11,
-        .problems = 1,
-        .margin = 1.82F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "queries > 1 "
-                "and terms > 1500 "
-                "and dims <= 4 "
-                "and queries * dims <= 15 "
-                "and metric != euclidean "
-                "and points / dims > 256",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 1,
-        .margin = 3.29F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and terms > 1500 "
-                "and dims <= 4 "
-                "and queries * dims > 15 "
-                "and points * dims <= 1500 "
-                "and queries * dims <= 22",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 4,
-        .margin = 0.92F,
-        .regret = 1.61F,
-        .regret_lo = 1.03F,
-        .regret_hi = 3.59F,
-        .path = "queries > 1 "
-                "and terms > 1500 "
-                "and dims <= 4 "
-                "and queries * dims > 15 "
-                "and points * dims <= 1500 "
-                "and queries * dims > 22 "
-                "and queries / dims <= 22 "
-                "and metric == euclidean "
-                "and queries / points <= 0.18",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
+        .id = 8,
         .problems = 1,
         .margin = 1.11F,
         .regret = 1.00F,
@@ -337,14 +226,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and dims <= 4 "
                 "and queries * dims > 15 "
                 "and points * dims <= 1500 "
-                "and queries * dims > 22 "
-                "and queries / dims <= 22 "
-                "and metric == euclidean "
-                "and queries / points > 0.18",
-        .ranking = kRanking14,
+                "and queries * dims <= 64 "
+                "and metric == euclidean",
+        .ranking = kRanking8,
     },
     {
-        .id = 15,
+        .id = 9,
         .problems = 1,
         .margin = 2.06F,
         .regret = 1.01F,
@@ -355,13 +242,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and dims <= 4 "
                 "and queries * dims > 15 "
                 "and points * dims <= 1500 "
-                "and queries * dims > 22 "
-                "and queries / dims <= 22 "
+                "and queries * dims <= 64 "
                 "and metric != euclidean",
-        .ranking = kRanking15,
+        .ranking = kRanking9,
     },
     {
-        .id = 16,
+        .id = 10,
         .problems = 6,
         .margin = 3.30F,
         .regret = 1.00F,
@@ -372,12 +258,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and dims <= 4 "
                 "and queries * dims > 15 "
                 "and points * dims <= 1500 "
-                "and queries * dims > 22 "
-                "and queries / dims > 22",
-        .ranking = kRanking16,
+                "and queries * dims > 64",
+        .ranking = kRanking10,
     },
     {
-        .id = 17,
+        .id = 11,
         .problems = 2,
         .margin = 3.98F,
         .regret = 1.00F,
@@ -388,20 +273,20 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and dims <= 4 "
                 "and queries * dims > 15 "
                 "and points * dims > 1500",
-        .ranking = kRanking17,
+        .ranking = kRanking11,
     },
     {
-        .id = 18,
+        .id = 12,
         .problems = 3,
         .margin = 4.20F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "queries > 1 and terms > 1500 and dims > 4 and terms <= 524288 and metric == manhattan",
-        .ranking = kRanking18,
+        .ranking = kRanking12,
     },
     {
-        .id = 19,
+        .id = 13,
         .problems = 7,
         .margin = 1.56F,
         .regret = 1.10F,
@@ -415,10 +300,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries <= 3 "
                 "and metric == euclidean "
                 "and dims <= 32",
-        .ranking = kRanking19,
+        .ranking = kRanking13,
     },
     {
-        .id = 20,
+        .id = 14,
         .problems = 5,
         .margin = 1.15F,
         .regret = 1.26F,
@@ -432,10 +317,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries <= 3 "
                 "and metric == euclidean "
                 "and dims > 32",
-        .ranking = kRanking20,
+        .ranking = kRanking14,
     },
     {
-        .id = 21,
+        .id = 15,
         .problems = 11,
         .margin = 1.27F,
         .regret = 1.23F,
@@ -448,10 +333,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and metric != manhattan "
                 "and queries <= 3 "
                 "and metric != euclidean",
-        .ranking = kRanking21,
+        .ranking = kRanking15,
     },
     {
-        .id = 22,
+        .id = 16,
         .problems = 1,
         .margin = 1.27F,
         .regret = 1.00F,
@@ -465,10 +350,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries > 3 "
                 "and metric == euclidean "
                 "and terms <= 4700",
-        .ranking = kRanking22,
+        .ranking = kRanking16,
     },
     {
-        .id = 23,
+        .id = 17,
         .problems = 4,
         .margin = 2.21F,
         .regret = 1.07F,
@@ -483,10 +368,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and metric == euclidean "
                 "and terms > 4700 "
                 "and queries * dims <= 39",
-        .ranking = kRanking23,
+        .ranking = kRanking17,
     },
     {
-        .id = 24,
+        .id = 18,
         .problems = 11,
         .margin = 2.74F,
         .regret = 1.00F,
@@ -501,10 +386,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and metric == euclidean "
                 "and terms > 4700 "
                 "and queries * dims > 39",
-        .ranking = kRanking24,
+        .ranking = kRanking18,
     },
     {
-        .id = 25,
+        .id = 19,
         .problems = 18,
         .margin = 5.10F,
         .regret = 1.01F,
@@ -517,47 +402,27 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and metric != manhattan "
                 "and queries > 3 "
                 "and metric != euclidean",
-        .ranking = kRanking25,
+        .ranking = kRanking19,
     },
     {
-        .id = 26,
+        .id = 20,
         .problems = 42,
         .margin = 8.80F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "queries > 1 and terms > 1500 and dims > 4 and terms > 524288 and queries / dims <= 39",
-        .ranking = kRanking26,
+        .ranking = kRanking20,
     },
     {
-        .id = 27,
-        .problems = 4,
-        .margin = 5.61F,
-        .regret = 1.04F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.09F,
-        .path = "queries > 1 "
-                "and terms > 1500 "
-                "and dims > 4 "
-                "and terms > 524288 "
-                "and queries / dims > 39 "
-                "and points * dims <= 1200",
-        .ranking = kRanking27,
-    },
-    {
-        .id = 28,
+        .id = 21,
         .problems = 2,
         .margin = 9.68F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and terms > 1500 "
-                "and dims > 4 "
-                "and terms > 524288 "
-                "and queries / dims > 39 "
-                "and points * dims > 1200",
-        .ranking = kRanking28,
+        .path = "queries > 1 and terms > 1500 and dims > 4 and terms > 524288 and queries / dims > 39",
+        .ranking = kRanking21,
     },
 };
 
@@ -592,78 +457,42 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         }
     } else {
         if (problem.terms() <= 1500) {
-            if (product(problem.queries, problem.dims) <= 82) {
-                if (problem.distances() <= 680) {
-                    // cpu_scalar default
-                    // 2 problems, margin 2.95, regret 1.00 [1.00, 1.00]
-                    return kLeaves[5];
-                } else {
-                    // cpu_openmp tile=64
-                    // 1 problems nearby, margin 2.08, regret 1.00 [1.00, 1.00]
-                    return kLeaves[6];
-                }
-            } else {
-                if (problem.points <= 12) {
-                    // cpu_openmp tile=64
-                    // 3 problems nearby, margin 1.82, regret 1.00 [1.00, 1.00]
-                    return kLeaves[7];
-                } else {
-                    // cpu_scalar default
-                    // 3 problems nearby, margin 1.37, regret 1.18 [1.00, 1.66]
-                    return kLeaves[8];
-                }
-            }
+            // cpu_scalar default
+            // 2 problems, margin 2.95, regret 1.00 [1.00, 1.00]
+            return kLeaves[5];
         } else {
             if (problem.dims <= 4) {
                 if (product(problem.queries, problem.dims) <= 15) {
                     if (problem.metric == Metric::euclidean) {
                         // cpu_scalar default
                         // 1 problems, margin 1.93, regret 1.00 [1.00, 1.00]
-                        return kLeaves[9];
+                        return kLeaves[6];
                     } else {
-                        if (ratio(problem.points, problem.dims) <= 256) {
-                            // cpu_scalar default
-                            // 1 problems nearby, margin 3.29, regret 1.00 [1.00, 1.00]
-                            return kLeaves[10];
-                        } else {
-                            // cpu_openmp tile=256
-                            // 1 problems, margin 1.82, regret 1.01 [1.01, 1.01]
-                            return kLeaves[11];
-                        }
+                        // cpu_openmp tile=1024
+                        // 1 problems, margin 1.84, regret 1.00 [1.00, 1.00]
+                        return kLeaves[7];
                     }
                 } else {
                     if (product(problem.points, problem.dims) <= 1500) {
-                        if (product(problem.queries, problem.dims) <= 22) {
-                            // cpu_scalar default
-                            // 1 problems nearby, margin 3.29, regret 1.00 [1.00, 1.00]
-                            return kLeaves[12];
-                        } else {
-                            if (ratio(problem.queries, problem.dims) <= 22) {
-                                if (problem.metric == Metric::euclidean) {
-                                    if (ratio(problem.queries, problem.points) <= 0.18) {
-                                        // cpu_openmp tile=64
-                                        // 4 problems nearby, margin 0.92, regret 1.61 [1.03, 3.59]
-                                        return kLeaves[13];
-                                    } else {
-                                        // cpu_scalar default
-                                        // 1 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[14];
-                                    }
-                                } else {
-                                    // cpu_openmp tile=256
-                                    // 1 problems, margin 2.06, regret 1.01 [1.01, 1.01]
-                                    return kLeaves[15];
-                                }
+                        if (product(problem.queries, problem.dims) <= 64) {
+                            if (problem.metric == Metric::euclidean) {
+                                // cpu_scalar default
+                                // 1 problems, margin 1.11, regret 1.00 [1.00, 1.00]
+                                return kLeaves[8];
                             } else {
-                                // cpu_openmp tile=64
-                                // 6 problems, margin 3.30, regret 1.00 [1.00, 1.01]
-                                return kLeaves[16];
+                                // cpu_openmp tile=256
+                                // 1 problems, margin 2.06, regret 1.01 [1.01, 1.01]
+                                return kLeaves[9];
                             }
+                        } else {
+                            // cpu_openmp tile=64
+                            // 6 problems, margin 3.30, regret 1.00 [1.00, 1.01]
+                            return kLeaves[10];
                         }
                     } else {
                         // cpu_openmp tile=256
                         // 2 problems, margin 3.98, regret 1.00 [1.00, 1.00]
-                        return kLeaves[17];
+                        return kLeaves[11];
                     }
                 }
             } else {
@@ -671,45 +500,45 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                     if (problem.metric == Metric::manhattan) {
                         // cpu_openmp tile=1024
                         // 3 problems, margin 4.20, regret 1.01 [1.00, 1.02]
-                        return kLeaves[18];
+                        return kLeaves[12];
                     } else {
                         if (problem.queries <= 3) {
                             if (problem.metric == Metric::euclidean) {
                                 if (problem.dims <= 32) {
                                     // cpu_scalar default
                                     // 7 problems nearby, margin 1.56, regret 1.10 [1.00, 1.26]
-                                    return kLeaves[19];
+                                    return kLeaves[13];
                                 } else {
                                     // cpu_openmp tile=1024
                                     // 5 problems nearby, margin 1.15, regret 1.26 [1.07, 1.48]
-                                    return kLeaves[20];
+                                    return kLeaves[14];
                                 }
                             } else {
                                 // cpu_openmp tile=1024
                                 // 11 problems nearby, margin 1.27, regret 1.23 [1.02, 1.58]
-                                return kLeaves[21];
+                                return kLeaves[15];
                             }
                         } else {
                             if (problem.metric == Metric::euclidean) {
                                 if (problem.terms() <= 4700) {
                                     // cpu_scalar default
                                     // 1 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[22];
+                                    return kLeaves[16];
                                 } else {
                                     if (product(problem.queries, problem.dims) <= 39) {
                                         // cpu_scalar default
                                         // 4 problems nearby, margin 2.21, regret 1.07 [1.00, 1.21]
-                                        return kLeaves[23];
+                                        return kLeaves[17];
                                     } else {
                                         // cpu_openmp tile=64
                                         // 11 problems, margin 2.74, regret 1.00 [1.00, 1.01]
-                                        return kLeaves[24];
+                                        return kLeaves[18];
                                     }
                                 }
                             } else {
                                 // cpu_openmp tile=64
                                 // 18 problems, margin 5.10, regret 1.01 [1.00, 1.02]
-                                return kLeaves[25];
+                                return kLeaves[19];
                             }
                         }
                     }
@@ -717,17 +546,11 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                     if (ratio(problem.queries, problem.dims) <= 39) {
                         // cpu_openmp tile=1024
                         // 42 problems, margin 8.80, regret 1.01 [1.00, 1.02]
-                        return kLeaves[26];
+                        return kLeaves[20];
                     } else {
-                        if (product(problem.points, problem.dims) <= 1200) {
-                            // cpu_openmp tile=64
-                            // 4 problems nearby, margin 5.61, regret 1.04 [1.00, 1.09]
-                            return kLeaves[27];
-                        } else {
-                            // cpu_openmp tile=256
-                            // 2 problems, margin 9.68, regret 1.00 [1.00, 1.00]
-                            return kLeaves[28];
-                        }
+                        // cpu_openmp tile=256
+                        // 2 problems, margin 9.68, regret 1.00 [1.00, 1.00]
+                        return kLeaves[21];
                     }
                 }
             }

@@ -25,46 +25,34 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.13F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.13F},
-    {VariantId::cpu_avx512, {}, 1.15F},
-    {VariantId::cpu_scalar, {}, 1.77F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_scalar, {}, 1.02F},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
+constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_scalar, {}, 1.09F},
 };
 
-constexpr Choice<Problem> kRanking5[] = {
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_scalar, {}, 1.01F},
 };
 
-constexpr Choice<Problem> kRanking6[] = {
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
     {VariantId::cpu_avx2, {}, 1.02F},
     {VariantId::cpu_scalar, {}, 1.38F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.00F},
     {VariantId::cpu_scalar, {}, 1.46F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
     {VariantId::cpu_avx2, {}, 1.05F},
     {VariantId::cpu_openmp, {{"tile", 64}}, 1.67F},
@@ -72,7 +60,7 @@ constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_scalar, {}, 1.76F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::cpu_avx2, {}, 1.01F},
     {VariantId::cpu_avx512, {}, 1.32F},
     {VariantId::cpu_openmp, {{"tile", 256}}, 1.56F},
@@ -80,15 +68,7 @@ constexpr Choice<Problem> kRanking10[] = {
     {VariantId::cpu_scalar, {}, 6.79F},
 };
 
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.25F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.82F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 2.21F},
-    {VariantId::cpu_scalar, {}, 25.13F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_avx2, {}, 1.00F},
     {VariantId::cpu_avx512, {}, 1.04F},
     {VariantId::cpu_openmp, {{"tile", 1024}}, 1.12F},
@@ -96,55 +76,32 @@ constexpr Choice<Problem> kRanking12[] = {
     {VariantId::cpu_scalar, {}, 4.01F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
     {VariantId::cpu_avx2, {}, 1.10F},
     {VariantId::cpu_openmp, {{"tile", 1024}}, 2.22F},
     {VariantId::cpu_scalar, {}, 42.50F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
+constexpr Choice<Problem> kRanking11[] = {
     {VariantId::cpu_avx2, {}, 1.03F},
     {VariantId::cpu_avx512, {}, 1.03F},
     {VariantId::cpu_openmp, {{"tile", 1024}}, 1.86F},
     {VariantId::cpu_scalar, {}, 48.59F},
 };
 
-constexpr Choice<Problem> kRanking15[] = {
+constexpr Choice<Problem> kRanking12[] = {
     {VariantId::cpu_avx2, {}, 1.05F},
     {VariantId::cpu_avx512, {}, 1.04F},
     {VariantId::cpu_openmp, {{"tile", 1024}}, 1.66F},
     {VariantId::cpu_scalar, {}, 24.50F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
+constexpr Choice<Problem> kRanking13[] = {
     {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.83F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.89F},
-    {VariantId::cpu_scalar, {}, 9.36F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.05F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.82F},
-    {VariantId::cpu_scalar, {}, 9.95F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_avx2, {}, 1.04F},
-    {VariantId::cpu_avx512, {}, 1.08F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.78F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.78F},
-    {VariantId::cpu_scalar, {}, 9.89F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.20F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.08F},
-    {VariantId::cpu_scalar, {}, 18.61F},
+    {VariantId::cpu_avx2, {}, 1.17F},
+    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.04F},
+    {VariantId::cpu_scalar, {}, 17.02F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -155,51 +112,31 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries <= 270 and terms <= 1000 and queries / dims <= 5.6",
+        .path = "queries <= 270 and terms <= 1000",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 1,
-        .margin = 2.94F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 and terms <= 1000 and queries / dims > 5.6 and points <= 12",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 1,
-        .margin = 1.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 and terms <= 1000 and queries / dims > 5.6 and points > 12",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
         .problems = 4,
         .margin = 1.53F,
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.08F,
         .path = "queries <= 270 and terms > 1000 and queries * dims <= 4",
-        .ranking = kRanking3,
+        .ranking = kRanking1,
     },
     {
-        .id = 4,
+        .id = 2,
         .problems = 6,
         .margin = 1.06F,
         .regret = 1.09F,
         .regret_lo = 1.00F,
         .regret_hi = 1.27F,
         .path = "queries <= 270 and terms > 1000 and queries * dims > 4 and queries <= 1 and dims <= 12",
-        .ranking = kRanking4,
+        .ranking = kRanking2,
     },
     {
-        .id = 5,
+        .id = 3,
         .problems = 3,
         .margin = 1.10F,
         .regret = 1.01F,
@@ -212,10 +149,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and dims > 12 "
                 "and queries * dims <= 47 "
                 "and metric == euclidean",
-        .ranking = kRanking5,
+        .ranking = kRanking3,
     },
     {
-        .id = 6,
+        .id = 4,
         .problems = 3,
         .margin = 1.02F,
         .regret = 1.00F,
@@ -228,10 +165,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and dims > 12 "
                 "and queries * dims <= 47 "
                 "and metric != euclidean",
-        .ranking = kRanking6,
+        .ranking = kRanking4,
     },
     {
-        .id = 7,
+        .id = 5,
         .problems = 6,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -245,10 +182,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries * dims > 47 "
                 "and metric == euclidean "
                 "and missing == none",
-        .ranking = kRanking7,
+        .ranking = kRanking5,
     },
     {
-        .id = 8,
+        .id = 6,
         .problems = 3,
         .margin = 1.36F,
         .regret = 1.00F,
@@ -262,10 +199,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and queries * dims > 47 "
                 "and metric == euclidean "
                 "and missing != none",
-        .ranking = kRanking8,
+        .ranking = kRanking6,
     },
     {
-        .id = 9,
+        .id = 7,
         .problems = 18,
         .margin = 1.05F,
         .regret = 1.00F,
@@ -278,40 +215,30 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and dims > 12 "
                 "and queries * dims > 47 "
                 "and metric != euclidean",
-        .ranking = kRanking9,
+        .ranking = kRanking7,
     },
     {
-        .id = 10,
+        .id = 8,
         .problems = 63,
         .margin = 1.31F,
         .regret = 1.01F,
         .regret_lo = 1.01F,
         .regret_hi = 1.02F,
         .path = "queries <= 270 and terms > 1000 and queries * dims > 4 and queries > 1",
-        .ranking = kRanking10,
+        .ranking = kRanking8,
     },
     {
-        .id = 11,
-        .problems = 1,
-        .margin = 1.25F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 270 and terms <= 1200000 and metric == chebyshev",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
+        .id = 9,
         .problems = 4,
         .margin = 1.04F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries > 270 and terms <= 1200000 and metric != chebyshev",
-        .ranking = kRanking12,
+        .path = "queries > 270 and terms <= 1200000",
+        .ranking = kRanking9,
     },
     {
-        .id = 13,
+        .id = 10,
         .problems = 6,
         .margin = 1.10F,
         .regret = 1.00F,
@@ -322,10 +249,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and metric == mixed_euclidean "
                 "and points <= 820 "
                 "and missing == none",
-        .ranking = kRanking13,
+        .ranking = kRanking10,
     },
     {
-        .id = 14,
+        .id = 11,
         .problems = 2,
         .margin = 1.00F,
         .regret = 1.03F,
@@ -336,189 +263,109 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and metric == mixed_euclidean "
                 "and points <= 820 "
                 "and missing != none",
-        .ranking = kRanking14,
+        .ranking = kRanking11,
     },
     {
-        .id = 15,
+        .id = 12,
         .problems = 8,
         .margin = 0.99F,
         .regret = 1.05F,
         .regret_lo = 1.01F,
         .regret_hi = 1.09F,
         .path = "queries > 270 and terms > 1200000 and metric == mixed_euclidean and points > 820",
-        .ranking = kRanking15,
+        .ranking = kRanking12,
     },
     {
-        .id = 16,
-        .problems = 1,
-        .margin = 0.99F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "queries > 270 "
-                "and terms > 1200000 "
-                "and metric != mixed_euclidean "
-                "and missing == allowed "
-                "and points <= 2700 "
-                "and distances <= 56000",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 2,
-        .margin = 1.05F,
+        .id = 13,
+        .problems = 14,
+        .margin = 1.17F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "queries > 270 "
-                "and terms > 1200000 "
-                "and metric != mixed_euclidean "
-                "and missing == allowed "
-                "and points <= 2700 "
-                "and distances > 56000",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 2,
-        .margin = 1.03F,
-        .regret = 1.04F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.09F,
-        .path = "queries > 270 "
-                "and terms > 1200000 "
-                "and metric != mixed_euclidean "
-                "and missing == allowed "
-                "and points > 2700",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 12,
-        .margin = 1.20F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 270 and terms > 1200000 and metric != mixed_euclidean and missing != allowed",
-        .ranking = kRanking19,
+        .path = "queries > 270 and terms > 1200000 and metric != mixed_euclidean",
+        .ranking = kRanking13,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.queries <= 270) {
         if (problem.terms() <= 1000) {
-            if (ratio(problem.queries, problem.dims) <= 5.6) {
-                // cpu_scalar default
-                // 4 problems, margin 2.31, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                if (problem.points <= 12) {
-                    // cpu_scalar default
-                    // 1 problems nearby, margin 2.94, regret 1.00 [1.00, 1.00]
-                    return kLeaves[1];
-                } else {
-                    // cpu_avx2 default
-                    // 1 problems nearby, margin 1.13, regret 1.00 [1.00, 1.00]
-                    return kLeaves[2];
-                }
-            }
+            // cpu_scalar default
+            // 4 problems, margin 2.31, regret 1.00 [1.00, 1.00]
+            return kLeaves[0];
         } else {
             if (product(problem.queries, problem.dims) <= 4) {
                 // cpu_scalar default
                 // 4 problems, margin 1.53, regret 1.02 [1.00, 1.08]
-                return kLeaves[3];
+                return kLeaves[1];
             } else {
                 if (problem.queries <= 1) {
                     if (problem.dims <= 12) {
                         // cpu_scalar default
                         // 6 problems nearby, margin 1.06, regret 1.09 [1.00, 1.27]
-                        return kLeaves[4];
+                        return kLeaves[2];
                     } else {
                         if (product(problem.queries, problem.dims) <= 47) {
                             if (problem.metric == Metric::euclidean) {
                                 // cpu_scalar default
                                 // 3 problems, margin 1.10, regret 1.01 [1.00, 1.02]
-                                return kLeaves[5];
+                                return kLeaves[3];
                             } else {
                                 // cpu_avx512 default
                                 // 3 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                                return kLeaves[6];
+                                return kLeaves[4];
                             }
                         } else {
                             if (problem.metric == Metric::euclidean) {
                                 if (problem.missing == Missing::none) {
                                     // cpu_avx2 default
                                     // 6 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[7];
+                                    return kLeaves[5];
                                 } else {
                                     // cpu_scalar default
                                     // 3 problems, margin 1.36, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[8];
+                                    return kLeaves[6];
                                 }
                             } else {
                                 // cpu_avx512 default
                                 // 18 problems, margin 1.05, regret 1.00 [1.00, 1.01]
-                                return kLeaves[9];
+                                return kLeaves[7];
                             }
                         }
                     }
                 } else {
                     // cpu_avx2 default
                     // 63 problems, margin 1.31, regret 1.01 [1.01, 1.02]
-                    return kLeaves[10];
+                    return kLeaves[8];
                 }
             }
         }
     } else {
         if (problem.terms() <= 1'200'000) {
-            if (problem.metric == Metric::chebyshev) {
-                // cpu_avx512 default
-                // 1 problems nearby, margin 1.25, regret 1.00 [1.00, 1.00]
-                return kLeaves[11];
-            } else {
-                // cpu_avx2 default
-                // 4 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                return kLeaves[12];
-            }
+            // cpu_avx2 default
+            // 4 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+            return kLeaves[9];
         } else {
             if (problem.metric == Metric::mixed_euclidean) {
                 if (problem.points <= 820) {
                     if (problem.missing == Missing::none) {
                         // cpu_avx512 default
                         // 6 problems, margin 1.10, regret 1.00 [1.00, 1.00]
-                        return kLeaves[13];
+                        return kLeaves[10];
                     } else {
                         // cpu_avx2 default
                         // 2 problems, margin 1.00, regret 1.03 [1.00, 1.06]
-                        return kLeaves[14];
+                        return kLeaves[11];
                     }
                 } else {
                     // cpu_avx2 default
                     // 8 problems nearby, margin 0.99, regret 1.05 [1.01, 1.09]
-                    return kLeaves[15];
+                    return kLeaves[12];
                 }
             } else {
-                if (problem.missing == Missing::allowed) {
-                    if (problem.points <= 2700) {
-                        if (problem.distances() <= 56'000) {
-                            // cpu_avx2 default
-                            // 1 problems nearby, margin 0.99, regret 1.01 [1.01, 1.01]
-                            return kLeaves[16];
-                        } else {
-                            // cpu_avx512 default
-                            // 2 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                            return kLeaves[17];
-                        }
-                    } else {
-                        // cpu_avx2 default
-                        // 2 problems nearby, margin 1.03, regret 1.04 [1.00, 1.09]
-                        return kLeaves[18];
-                    }
-                } else {
-                    // cpu_avx512 default
-                    // 12 problems, margin 1.20, regret 1.00 [1.00, 1.00]
-                    return kLeaves[19];
-                }
+                // cpu_avx512 default
+                // 14 problems, margin 1.17, regret 1.00 [1.00, 1.00]
+                return kLeaves[13];
             }
         }
     }

@@ -20,16 +20,14 @@ namespace espalier::dot::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::vectorised, {{"blocks_per_sm", 8}}, 1.00F},
-    {VariantId::one_block, {}, 1.09F},
-    {VariantId::atomic_float, {{"blocks_per_sm", 4}}, 1.39F},
-    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.39F},
+    {VariantId::one_block, {}, 1.01F},
+    {VariantId::atomic_float, {{"blocks_per_sm", 4}}, 1.11F},
+    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.10F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::one_block, {}, 1.00F},
-    {VariantId::atomic_float, {{"blocks_per_sm", 4}}, 1.10F},
-    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.09F},
+    {VariantId::atomic_float, {{"blocks_per_sm", 4}}, 1.00F},
+    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.01F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
@@ -37,20 +35,11 @@ constexpr Choice<Problem> kRanking2[] = {
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::atomic_float, {{"blocks_per_sm", 4}}, 1.00F},
-    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.04F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
     {VariantId::vectorised, {{"blocks_per_sm", 4}}, 1.00F},
     {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.14F},
 };
 
-constexpr Choice<Problem> kRanking6[] = {
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::vectorised, {{"blocks_per_sm", 8}}, 1.02F},
     {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.19F},
 };
@@ -58,114 +47,82 @@ constexpr Choice<Problem> kRanking6[] = {
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 1,
-        .margin = 1.09F,
-        .regret = 1.00F,
+        .problems = 24,
+        .margin = 1.10F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 3300000 and elements <= 16384 and elements <= 1200",
+        .regret_hi = 1.02F,
+        .path = "elements <= 3300000 and elements <= 16384",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 23,
-        .margin = 1.09F,
+        .problems = 19,
+        .margin = 1.57F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "elements <= 3300000 and elements <= 16384 and elements > 1200",
+        .path = "elements <= 3300000 and elements > 16384 and elements <= 470000",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 12,
-        .margin = 1.63F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 3300000 and elements > 16384 and elements <= 470000 and elements <= 180000",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 7,
-        .margin = 1.46F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 3300000 and elements > 16384 and elements <= 470000 and elements > 180000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
         .problems = 12,
         .margin = 1.11F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "elements <= 3300000 and elements > 16384 and elements > 470000",
-        .ranking = kRanking4,
+        .ranking = kRanking2,
     },
     {
-        .id = 5,
+        .id = 3,
         .problems = 22,
         .margin = 1.14F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "elements > 3300000 and elements <= 180000000",
-        .ranking = kRanking5,
+        .ranking = kRanking3,
     },
     {
-        .id = 6,
+        .id = 4,
         .problems = 3,
         .margin = 1.16F,
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
         .path = "elements > 3300000 and elements > 180000000",
-        .ranking = kRanking6,
+        .ranking = kRanking4,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.elements <= 3'300'000) {
         if (problem.elements <= 16'384) {
-            if (problem.elements <= 1200) {
-                // vectorised blocks_per_sm=8
-                // 1 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                // one_block default
-                // 23 problems, margin 1.09, regret 1.00 [1.00, 1.01]
-                return kLeaves[1];
-            }
+            // one_block default
+            // 24 problems, margin 1.10, regret 1.01 [1.00, 1.02]
+            return kLeaves[0];
         } else {
             if (problem.elements <= 470'000) {
-                if (problem.elements <= 180'000) {
-                    // atomic_float blocks_per_sm=8
-                    // 12 problems, margin 1.63, regret 1.00 [1.00, 1.00]
-                    return kLeaves[2];
-                } else {
-                    // atomic_float blocks_per_sm=4
-                    // 7 problems, margin 1.46, regret 1.00 [1.00, 1.00]
-                    return kLeaves[3];
-                }
+                // atomic_float blocks_per_sm=4
+                // 19 problems, margin 1.57, regret 1.00 [1.00, 1.01]
+                return kLeaves[1];
             } else {
                 // atomic_float blocks_per_sm=8
                 // 12 problems, margin 1.11, regret 1.00 [1.00, 1.01]
-                return kLeaves[4];
+                return kLeaves[2];
             }
         }
     } else {
         if (problem.elements <= 180'000'000) {
             // vectorised blocks_per_sm=4
             // 22 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-            return kLeaves[5];
+            return kLeaves[3];
         } else {
             // vectorised blocks_per_sm=8
             // 3 problems, margin 1.16, regret 1.02 [1.00, 1.03]
-            return kLeaves[6];
+            return kLeaves[4];
         }
     }
 }

@@ -26,27 +26,20 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::lane_replicas, {{"blocks_per_sm", 2}}, 1.02F},
-    {VariantId::shared_atomics, {{"blocks_per_sm", 2}}, 1.26F},
-    {VariantId::byte_pairs, {}, 2.46F},
-    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 7.72F},
+    {VariantId::lane_replicas, {{"blocks_per_sm", 1}}, 1.01F},
+    {VariantId::shared_atomics, {{"blocks_per_sm", 2}}, 1.88F},
+    {VariantId::byte_pairs, {}, 2.35F},
+    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 27.78F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::lane_replicas, {{"blocks_per_sm", 1}}, 1.01F},
-    {VariantId::byte_pairs, {}, 2.29F},
-    {VariantId::shared_atomics, {{"blocks_per_sm", 2}}, 2.36F},
-    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 56.58F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
     {VariantId::lane_replicas, {{"blocks_per_sm", 2}}, 1.02F},
     {VariantId::byte_pairs, {}, 1.49F},
     {VariantId::shared_atomics, {{"blocks_per_sm", 8}}, 2.70F},
     {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 403.41F},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::lane_replicas, {{"blocks_per_sm", 4}}, 1.00F},
     {VariantId::byte_pairs, {}, 1.49F},
     {VariantId::shared_atomics, {{"blocks_per_sm", 8}}, 4.64F},
@@ -66,43 +59,33 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 10,
-        .margin = 1.23F,
-        .regret = 1.02F,
+        .problems = 28,
+        .margin = 1.86F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "bytes > 33000 and bytes <= 22000000 and bytes <= 5600000 and bytes <= 220000",
+        .regret_hi = 1.02F,
+        .path = "bytes > 33000 and bytes <= 22000000 and bytes <= 5600000",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 18,
-        .margin = 2.28F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "bytes > 33000 and bytes <= 22000000 and bytes <= 5600000 and bytes > 220000",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
         .problems = 11,
         .margin = 1.46F,
         .regret = 1.02F,
         .regret_lo = 1.01F,
         .regret_hi = 1.04F,
         .path = "bytes > 33000 and bytes <= 22000000 and bytes > 5600000",
-        .ranking = kRanking3,
+        .ranking = kRanking2,
     },
     {
-        .id = 4,
+        .id = 3,
         .problems = 20,
         .margin = 1.49F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "bytes > 33000 and bytes > 22000000",
-        .ranking = kRanking4,
+        .ranking = kRanking3,
     },
 };
 
@@ -114,24 +97,18 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     } else {
         if (problem.bytes <= 22'000'000) {
             if (problem.bytes <= 5'600'000) {
-                if (problem.bytes <= 220'000) {
-                    // lane_replicas blocks_per_sm=2
-                    // 10 problems, margin 1.23, regret 1.02 [1.00, 1.04]
-                    return kLeaves[1];
-                } else {
-                    // lane_replicas blocks_per_sm=1
-                    // 18 problems, margin 2.28, regret 1.01 [1.00, 1.02]
-                    return kLeaves[2];
-                }
+                // lane_replicas blocks_per_sm=1
+                // 28 problems, margin 1.86, regret 1.01 [1.00, 1.02]
+                return kLeaves[1];
             } else {
                 // lane_replicas blocks_per_sm=2
                 // 11 problems, margin 1.46, regret 1.02 [1.01, 1.04]
-                return kLeaves[3];
+                return kLeaves[2];
             }
         } else {
             // lane_replicas blocks_per_sm=4
             // 20 problems, margin 1.49, regret 1.00 [1.00, 1.00]
-            return kLeaves[4];
+            return kLeaves[3];
         }
     }
 }

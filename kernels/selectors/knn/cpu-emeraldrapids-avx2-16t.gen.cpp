@@ -2,7 +2,6 @@
 //
 // Data:     results/cpu-emeraldrapids-avx2-16t/knn.jsonl, 24 problems x 3 choices
 // SHA-256:  7ea77900f42e36b46b9ecd9584fb82d0691c4606b50853b5f26559d5666c845d
-// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor, narrowed to avx2
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -20,44 +19,23 @@ constexpr Choice<Problem> kRanking0[] = {
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.01F},
-};
-
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 16,
+        .problems = 24,
         .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "metric == euclidean",
+        .path = "",
         .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 8,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "metric != euclidean",
-        .ranking = kRanking1,
     },
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.metric == Metric::euclidean) {
-        // cpu_two_stage budget_mib=64
-        // 16 problems, margin 1.00, regret 1.00 [1.00, 1.01]
-        return kLeaves[0];
-    } else {
-        // cpu_two_stage budget_mib=8
-        // 8 problems, margin 1.00, regret 1.00 [1.00, 1.01]
-        return kLeaves[1];
-    }
+const Leaf<Problem>& select(const Problem&, const DeviceInfo&) {
+    // cpu_two_stage budget_mib=64
+    // 24 problems, margin 1.00, regret 1.00 [1.00, 1.01]
+    return kLeaves[0];
 }
 
 }  // namespace

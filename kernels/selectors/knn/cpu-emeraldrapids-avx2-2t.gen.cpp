@@ -10,7 +10,6 @@
 //   5490a5dbce8bd163b3bac26c96d8e3d4ba3a2ec3f275226dc963b129931c14de  cpu_fused_avx2
 //   f18a72166a9b525144eb9a0d668ffbf73d3de377a1f737e8b482fe1be3ef9a75  cpu_two_stage
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/knn.hpp"
 #include "registries/knn/ids.hpp"
@@ -19,219 +18,47 @@ namespace espalier::knn::selectors {
 namespace {
 
 constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_fused_avx2, {}, 1.09F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.48F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.50F},
+    {VariantId::cpu_fused_avx2, {}, 1.07F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 3.10F},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.88F},
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_fused_avx2, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.99F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 2.06F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.08F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_fused_avx2, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 19.11F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 19.65F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 19.56F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.01F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
-    {VariantId::cpu_fused_avx2, {}, 1.14F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.01F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_fused_avx2, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 2.37F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.45F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.45F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.01F},
-    {VariantId::cpu_fused_avx2, {}, 1.90F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_fused_avx2, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.26F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.18F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_fused_avx2, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 5.63F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 5.63F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 8,
-        .margin = 1.36F,
-        .regret = 1.09F,
+        .problems = 32,
+        .margin = 2.69F,
+        .regret = 1.07F,
         .regret_lo = 1.02F,
-        .regret_hi = 1.18F,
-        .path = "metric == euclidean and points * k <= 27000 and points / dims <= 68",
+        .regret_hi = 1.14F,
+        .path = "metric == euclidean",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 1,
-        .margin = 1.99F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "metric == euclidean and points * k <= 27000 and points / dims > 68 and points / k <= 22",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 2,
-        .margin = 19.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "metric == euclidean "
-                "and points * k <= 27000 "
-                "and points / dims > 68 "
-                "and points / k > 22 "
-                "and queries * points <= 120000 "
-                "and queries / points <= 0.033",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 2,
-        .margin = 1.12F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.02F,
-        .path = "metric == euclidean "
-                "and points * k <= 27000 "
-                "and points / dims > 68 "
-                "and points / k > 22 "
-                "and queries * points <= 120000 "
-                "and queries / points > 0.033",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 4,
-        .margin = 2.37F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "metric == euclidean "
-                "and points * k <= 27000 "
-                "and points / dims > 68 "
-                "and points / k > 22 "
-                "and queries * points > 120000",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 2,
-        .margin = 1.88F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "metric == euclidean and points * k > 27000 and points <= 1200 and queries / k <= 1.8",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 2,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "metric == euclidean and points * k > 27000 and points <= 1200 and queries / k > 1.8",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 12,
-        .margin = 5.63F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "metric == euclidean and points * k > 27000 and points > 1200",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
         .problems = 8,
         .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "metric != euclidean",
-        .ranking = kRanking8,
+        .ranking = kRanking1,
     },
 };
 
 const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
     if (problem.metric == Metric::euclidean) {
-        if (product(problem.points, problem.k) <= 27'000) {
-            if (ratio(problem.points, problem.dims) <= 68) {
-                // cpu_fused_avx2 default
-                // 8 problems, margin 1.36, regret 1.09 [1.02, 1.18]
-                return kLeaves[0];
-            } else {
-                if (ratio(problem.points, problem.k) <= 22) {
-                    // cpu_fused_avx2 default
-                    // 1 problems nearby, margin 1.99, regret 1.00 [1.00, 1.00]
-                    return kLeaves[1];
-                } else {
-                    if (product(problem.queries, problem.points) <= 120'000) {
-                        if (ratio(problem.queries, problem.points) <= 0.033) {
-                            // cpu_fused_avx2 default
-                            // 2 problems, margin 19.11, regret 1.00 [1.00, 1.00]
-                            return kLeaves[2];
-                        } else {
-                            // cpu_two_stage budget_mib=1
-                            // 2 problems, margin 1.12, regret 1.01 [1.01, 1.02]
-                            return kLeaves[3];
-                        }
-                    } else {
-                        // cpu_fused_avx2 default
-                        // 4 problems, margin 2.37, regret 1.00 [1.00, 1.00]
-                        return kLeaves[4];
-                    }
-                }
-            }
-        } else {
-            if (problem.points <= 1200) {
-                if (ratio(problem.queries, problem.k) <= 1.8) {
-                    // cpu_two_stage budget_mib=1
-                    // 2 problems, margin 1.88, regret 1.01 [1.01, 1.01]
-                    return kLeaves[5];
-                } else {
-                    // cpu_fused_avx2 default
-                    // 2 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                    return kLeaves[6];
-                }
-            } else {
-                // cpu_fused_avx2 default
-                // 12 problems, margin 5.63, regret 1.00 [1.00, 1.00]
-                return kLeaves[7];
-            }
-        }
+        // cpu_fused_avx2 default
+        // 32 problems, margin 2.69, regret 1.07 [1.02, 1.14]
+        return kLeaves[0];
     } else {
         // cpu_two_stage budget_mib=64
         // 8 problems, margin 1.00, regret 1.00 [1.00, 1.01]
-        return kLeaves[8];
+        return kLeaves[1];
     }
 }
 

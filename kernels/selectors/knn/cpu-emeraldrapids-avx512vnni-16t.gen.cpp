@@ -2,7 +2,6 @@
 //
 // Data:     results/cpu-emeraldrapids-avx512vnni-16t/knn.jsonl, 24 problems x 3 choices
 // SHA-256:  49ff816bf1c1017d889c62e1a6ba8f14021471f01feb59d06825162f434b5849
-// Domain:   5000 problems of it with predicted times helped to place the thresholds
 // Device:   Intel(R) Xeon(R) Processor
 // Driver:   Linux 6.18.44-fc-v657-gpu
 // Runtime:  GNU 12.2.0
@@ -21,43 +20,23 @@ constexpr Choice<Problem> kRanking0[] = {
     {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.01F},
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.01F},
-};
-
 constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 0,
-        .problems = 16,
+        .problems = 24,
         .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "metric == euclidean",
+        .path = "",
         .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 8,
-        .margin = 1.00F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "metric != euclidean",
-        .ranking = kRanking1,
     },
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.metric == Metric::euclidean) {
-        // cpu_two_stage budget_mib=8
-        // 16 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-        return kLeaves[0];
-    } else {
-        // cpu_two_stage budget_mib=64
-        // 8 problems, margin 1.00, regret 1.01 [1.00, 1.01]
-        return kLeaves[1];
-    }
+const Leaf<Problem>& select(const Problem&, const DeviceInfo&) {
+    // cpu_two_stage budget_mib=8
+    // 24 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+    return kLeaves[0];
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ constexpr Choice<Problem> kRanking3[] = {
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 4.22F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 4.16F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
@@ -45,35 +45,35 @@ constexpr Choice<Problem> kRanking5[] = {
 };
 
 constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 4.16F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 4.22F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_scalar, {}, 1.23F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.03F},
     {VariantId::cpu_scalar, {}, 1.62F},
 };
 
-constexpr Choice<Problem> kRanking12[] = {
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_scalar, {}, 3.63F},
+};
+
+constexpr Choice<Problem> kRanking10[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking12[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 2.60F},
+    {VariantId::cpu_scalar, {}, 1.05F},
 };
 
 constexpr Choice<Problem> kRanking13[] = {
@@ -81,17 +81,17 @@ constexpr Choice<Problem> kRanking13[] = {
 };
 
 constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.01F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
+constexpr Choice<Problem> kRanking15[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 4.19F},
+};
+
 constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.60F},
-    {VariantId::cpu_scalar, {}, 1.05F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.55F},
 };
 
 constexpr Choice<Problem> kRanking17[] = {
@@ -99,50 +99,8 @@ constexpr Choice<Problem> kRanking17[] = {
 };
 
 constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.14F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::cpu_scalar, {}, 1.15F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 4.40F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.55F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.30F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.64F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.29F},
-};
-
-constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 11.99F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
+    {VariantId::cpu_scalar, {}, 7.63F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -186,50 +144,16 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 3,
-        .problems = 6,
-        .margin = 3.75F,
+        .problems = 14,
+        .margin = 3.46F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 3 "
-                "and columns / k <= 22000 "
-                "and rows / columns > 2.2e-05 "
-                "and elements <= 47000 "
-                "and columns * k <= 47000 "
-                "and elements <= 22000",
+        .path = "rows <= 3 and columns / k <= 22000 and rows / columns > 2.2e-05 and elements <= 47000",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 2,
-        .margin = 0.24F,
-        .regret = 4.22F,
-        .regret_lo = 3.22F,
-        .regret_hi = 5.55F,
-        .path = "rows <= 3 "
-                "and columns / k <= 22000 "
-                "and rows / columns > 2.2e-05 "
-                "and elements <= 47000 "
-                "and columns * k <= 47000 "
-                "and elements > 22000",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 8,
-        .margin = 3.25F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 "
-                "and columns / k <= 22000 "
-                "and rows / columns > 2.2e-05 "
-                "and elements <= 47000 "
-                "and columns * k > 47000",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
         .problems = 6,
         .margin = 0.24F,
         .regret = 4.16F,
@@ -240,10 +164,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns > 2.2e-05 "
                 "and elements > 47000 "
                 "and k <= 64",
-        .ranking = kRanking6,
+        .ranking = kRanking4,
     },
     {
-        .id = 7,
+        .id = 5,
         .problems = 2,
         .margin = 2.13F,
         .regret = 1.00F,
@@ -254,110 +178,90 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns > 2.2e-05 "
                 "and elements > 47000 "
                 "and k > 64",
-        .ranking = kRanking7,
+        .ranking = kRanking5,
     },
     {
-        .id = 8,
+        .id = 6,
         .problems = 2,
         .margin = 4.22F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows <= 3 and columns / k > 22000 and rows <= 1",
-        .ranking = kRanking8,
+        .ranking = kRanking6,
     },
     {
-        .id = 9,
+        .id = 7,
         .problems = 2,
         .margin = 0.24F,
         .regret = 4.22F,
         .regret_lo = 3.22F,
         .regret_hi = 5.55F,
         .path = "rows <= 3 and columns / k > 22000 and rows > 1",
-        .ranking = kRanking9,
+        .ranking = kRanking7,
     },
     {
-        .id = 10,
-        .problems = 6,
-        .margin = 1.00F,
-        .regret = 1.23F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.49F,
-        .path = "rows > 3 and elements <= 2700 and columns * k <= 560 and rows <= 56 and columns / k <= 3",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
+        .id = 8,
         .problems = 2,
         .margin = 1.57F,
         .regret = 1.03F,
         .regret_lo = 1.00F,
         .regret_hi = 1.06F,
-        .path = "rows > 3 and elements <= 2700 and columns * k <= 560 and rows <= 56 and columns / k > 3",
-        .ranking = kRanking11,
+        .path = "rows > 3 and elements <= 2700 and columns * k <= 560 and rows <= 56",
+        .ranking = kRanking8,
     },
     {
-        .id = 12,
+        .id = 9,
         .problems = 6,
         .margin = 3.62F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "rows > 3 and elements <= 2700 and columns * k <= 560 and rows > 56",
-        .ranking = kRanking12,
+        .ranking = kRanking9,
     },
     {
-        .id = 13,
+        .id = 10,
         .problems = 4,
         .margin = 1.28F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 3 and elements <= 2700 and columns * k > 560 and rows <= 33",
-        .ranking = kRanking13,
+        .path = "rows > 3 and elements <= 2700 and columns * k > 560",
+        .ranking = kRanking10,
     },
     {
-        .id = 14,
-        .problems = 2,
-        .margin = 2.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 and elements <= 2700 and columns * k > 560 and rows > 33",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
+        .id = 11,
         .problems = 8,
         .margin = 1.72F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows > 3 and elements > 2700 and rows <= 4 and columns / k <= 150",
-        .ranking = kRanking15,
+        .ranking = kRanking11,
     },
     {
-        .id = 16,
+        .id = 12,
         .problems = 9,
         .margin = 0.40F,
         .regret = 2.60F,
         .regret_lo = 1.61F,
         .regret_hi = 4.03F,
         .path = "rows > 3 and elements > 2700 and rows <= 4 and columns / k > 150",
-        .ranking = kRanking16,
+        .ranking = kRanking12,
     },
     {
-        .id = 17,
+        .id = 13,
         .problems = 1,
         .margin = 1.43F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows > 3 and elements > 2700 and rows > 4 and rows / k <= 0.0068",
-        .ranking = kRanking17,
+        .ranking = kRanking13,
     },
     {
-        .id = 18,
+        .id = 14,
         .problems = 2,
         .margin = 1.22F,
         .regret = 1.00F,
@@ -369,45 +273,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 0.0068 "
                 "and columns / k <= 47 "
                 "and rows <= 7",
-        .ranking = kRanking18,
+        .ranking = kRanking14,
     },
     {
-        .id = 19,
-        .problems = 1,
-        .margin = 1.14F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 2700 "
-                "and rows > 4 "
-                "and rows / k > 0.0068 "
-                "and columns / k <= 47 "
-                "and rows > 7 "
-                "and rows / columns <= 0.015",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 12,
-        .margin = 1.03F,
-        .regret = 1.15F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.41F,
-        .path = "rows > 3 "
-                "and elements > 2700 "
-                "and rows > 4 "
-                "and rows / k > 0.0068 "
-                "and columns / k <= 47 "
-                "and rows > 7 "
-                "and rows / columns > 0.015 "
-                "and rows <= 15",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 27,
-        .margin = 4.37F,
+        .id = 15,
+        .problems = 28,
+        .margin = 4.17F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
@@ -416,13 +287,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows > 4 "
                 "and rows / k > 0.0068 "
                 "and columns / k <= 47 "
-                "and rows > 7 "
-                "and rows / columns > 0.015 "
-                "and rows > 15",
-        .ranking = kRanking21,
+                "and rows > 7",
+        .ranking = kRanking15,
     },
     {
-        .id = 22,
+        .id = 16,
         .problems = 3,
         .margin = 1.55F,
         .regret = 1.00F,
@@ -435,10 +304,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k > 47 "
                 "and elements <= 6800 "
                 "and columns * k <= 6800",
-        .ranking = kRanking22,
+        .ranking = kRanking16,
     },
     {
-        .id = 23,
+        .id = 17,
         .problems = 2,
         .margin = 1.18F,
         .regret = 1.00F,
@@ -451,76 +320,22 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k > 47 "
                 "and elements <= 6800 "
                 "and columns * k > 6800",
-        .ranking = kRanking23,
+        .ranking = kRanking17,
     },
     {
-        .id = 24,
-        .problems = 6,
-        .margin = 3.30F,
-        .regret = 1.00F,
+        .id = 18,
+        .problems = 30,
+        .margin = 7.50F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.04F,
         .path = "rows > 3 "
                 "and elements > 2700 "
                 "and rows > 4 "
                 "and rows / k > 0.0068 "
                 "and columns / k > 47 "
-                "and elements > 6800 "
-                "and rows / columns <= 0.0056",
-        .ranking = kRanking24,
-    },
-    {
-        .id = 25,
-        .problems = 3,
-        .margin = 3.64F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 2700 "
-                "and rows > 4 "
-                "and rows / k > 0.0068 "
-                "and columns / k > 47 "
-                "and elements > 6800 "
-                "and rows / columns > 0.0056 "
-                "and rows <= 22 "
-                "and columns * k <= 16384",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
-        .problems = 1,
-        .margin = 1.29F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 2700 "
-                "and rows > 4 "
-                "and rows / k > 0.0068 "
-                "and columns / k > 47 "
-                "and elements > 6800 "
-                "and rows / columns > 0.0056 "
-                "and rows <= 22 "
-                "and columns * k > 16384",
-        .ranking = kRanking26,
-    },
-    {
-        .id = 27,
-        .problems = 20,
-        .margin = 11.94F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "rows > 3 "
-                "and elements > 2700 "
-                "and rows > 4 "
-                "and rows / k > 0.0068 "
-                "and columns / k > 47 "
-                "and elements > 6800 "
-                "and rows / columns > 0.0056 "
-                "and rows > 22",
-        .ranking = kRanking27,
+                "and elements > 6800",
+        .ranking = kRanking18,
     },
 };
 
@@ -545,30 +360,18 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 }
             } else {
                 if (problem.elements() <= 47'000) {
-                    if (product(problem.columns, problem.k) <= 47'000) {
-                        if (problem.elements() <= 22'000) {
-                            // cpu_scalar default
-                            // 6 problems, margin 3.75, regret 1.00 [1.00, 1.00]
-                            return kLeaves[3];
-                        } else {
-                            // cpu_openmp rows=64
-                            // 2 problems nearby, margin 0.24, regret 4.22 [3.22, 5.55]
-                            return kLeaves[4];
-                        }
-                    } else {
-                        // cpu_scalar default
-                        // 8 problems, margin 3.25, regret 1.00 [1.00, 1.00]
-                        return kLeaves[5];
-                    }
+                    // cpu_scalar default
+                    // 14 problems, margin 3.46, regret 1.00 [1.00, 1.00]
+                    return kLeaves[3];
                 } else {
                     if (problem.k <= 64) {
                         // cpu_openmp rows=64
                         // 6 problems nearby, margin 0.24, regret 4.16 [3.40, 5.05]
-                        return kLeaves[6];
+                        return kLeaves[4];
                     } else {
                         // cpu_scalar default
                         // 2 problems nearby, margin 2.13, regret 1.00 [1.00, 1.00]
-                        return kLeaves[7];
+                        return kLeaves[5];
                     }
                 }
             }
@@ -576,114 +379,72 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             if (problem.rows <= 1) {
                 // cpu_scalar default
                 // 2 problems nearby, margin 4.22, regret 1.00 [1.00, 1.00]
-                return kLeaves[8];
+                return kLeaves[6];
             } else {
                 // cpu_openmp rows=64
                 // 2 problems nearby, margin 0.24, regret 4.22 [3.22, 5.55]
-                return kLeaves[9];
+                return kLeaves[7];
             }
         }
     } else {
         if (problem.elements() <= 2700) {
             if (product(problem.columns, problem.k) <= 560) {
                 if (problem.rows <= 56) {
-                    if (ratio(problem.columns, problem.k) <= 3) {
-                        // cpu_scalar default
-                        // 6 problems nearby, margin 1.00, regret 1.23 [1.03, 1.49]
-                        return kLeaves[10];
-                    } else {
-                        // cpu_openmp rows=64
-                        // 2 problems, margin 1.57, regret 1.03 [1.00, 1.06]
-                        return kLeaves[11];
-                    }
+                    // cpu_openmp rows=64
+                    // 2 problems, margin 1.57, regret 1.03 [1.00, 1.06]
+                    return kLeaves[8];
                 } else {
                     // cpu_openmp rows=16
                     // 6 problems nearby, margin 3.62, regret 1.00 [1.00, 1.01]
-                    return kLeaves[12];
+                    return kLeaves[9];
                 }
             } else {
-                if (problem.rows <= 33) {
-                    // cpu_scalar default
-                    // 4 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                    return kLeaves[13];
-                } else {
-                    // cpu_openmp rows=16
-                    // 2 problems nearby, margin 2.01, regret 1.00 [1.00, 1.00]
-                    return kLeaves[14];
-                }
+                // cpu_scalar default
+                // 4 problems, margin 1.28, regret 1.00 [1.00, 1.00]
+                return kLeaves[10];
             }
         } else {
             if (problem.rows <= 4) {
                 if (ratio(problem.columns, problem.k) <= 150) {
                     // cpu_scalar default
                     // 8 problems nearby, margin 1.72, regret 1.00 [1.00, 1.00]
-                    return kLeaves[15];
+                    return kLeaves[11];
                 } else {
                     // cpu_openmp rows=64
                     // 9 problems nearby, margin 0.40, regret 2.60 [1.61, 4.03]
-                    return kLeaves[16];
+                    return kLeaves[12];
                 }
             } else {
                 if (ratio(problem.rows, problem.k) <= 0.0068) {
                     // cpu_scalar default
                     // 1 problems, margin 1.43, regret 1.00 [1.00, 1.00]
-                    return kLeaves[17];
+                    return kLeaves[13];
                 } else {
                     if (ratio(problem.columns, problem.k) <= 47) {
                         if (problem.rows <= 7) {
                             // cpu_scalar default
                             // 2 problems, margin 1.22, regret 1.00 [1.00, 1.00]
-                            return kLeaves[18];
+                            return kLeaves[14];
                         } else {
-                            if (ratio(problem.rows, problem.columns) <= 0.015) {
-                                // cpu_openmp rows=16
-                                // 1 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                                return kLeaves[19];
-                            } else {
-                                if (problem.rows <= 15) {
-                                    // cpu_scalar default
-                                    // 12 problems nearby, margin 1.03, regret 1.15 [1.01, 1.41]
-                                    return kLeaves[20];
-                                } else {
-                                    // cpu_openmp rows=16
-                                    // 27 problems, margin 4.37, regret 1.01 [1.00, 1.01]
-                                    return kLeaves[21];
-                                }
-                            }
+                            // cpu_openmp rows=16
+                            // 28 problems, margin 4.17, regret 1.01 [1.00, 1.01]
+                            return kLeaves[15];
                         }
                     } else {
                         if (problem.elements() <= 6800) {
                             if (product(problem.columns, problem.k) <= 6800) {
                                 // cpu_openmp rows=64
                                 // 3 problems, margin 1.55, regret 1.00 [1.00, 1.00]
-                                return kLeaves[22];
+                                return kLeaves[16];
                             } else {
                                 // cpu_scalar default
                                 // 2 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                                return kLeaves[23];
+                                return kLeaves[17];
                             }
                         } else {
-                            if (ratio(problem.rows, problem.columns) <= 0.0056) {
-                                // cpu_openmp rows=16
-                                // 6 problems, margin 3.30, regret 1.00 [1.00, 1.00]
-                                return kLeaves[24];
-                            } else {
-                                if (problem.rows <= 22) {
-                                    if (product(problem.columns, problem.k) <= 16'384) {
-                                        // cpu_openmp rows=64
-                                        // 3 problems, margin 3.64, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[25];
-                                    } else {
-                                        // cpu_openmp rows=16
-                                        // 1 problems, margin 1.29, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[26];
-                                    }
-                                } else {
-                                    // cpu_openmp rows=16
-                                    // 20 problems, margin 11.94, regret 1.00 [1.00, 1.01]
-                                    return kLeaves[27];
-                                }
-                            }
+                            // cpu_openmp rows=16
+                            // 30 problems, margin 7.50, regret 1.02 [1.00, 1.04]
+                            return kLeaves[18];
                         }
                     }
                 }

@@ -24,234 +24,87 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.40F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.21F},
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.19F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.16F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 2.05F},
     {VariantId::cpu_scalar, {}, 1.24F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.26F},
+constexpr Choice<Problem> kRanking2[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.10F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.30F},
     {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.03F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 2.28F},
+    {VariantId::cpu_scalar, {}, 3.66F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.04F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.23F},
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.17F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.56F},
-    {VariantId::cpu_scalar, {}, 3.15F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.90F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.03F},
-    {VariantId::cpu_scalar, {}, 1.60F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.93F},
-    {VariantId::cpu_scalar, {}, 3.91F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.50F},
-    {VariantId::cpu_scalar, {}, 5.06F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.19F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.08F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.55F},
-    {VariantId::cpu_scalar, {}, 7.61F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.11F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.32F},
-    {VariantId::cpu_scalar, {}, 3.64F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.04F},
-    {VariantId::cpu_scalar, {}, 3.68F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 64}}, 1.39F},
     {VariantId::cpu_scalar, {}, 9.15F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.11F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.06F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.35F},
-    {VariantId::cpu_scalar, {}, 6.72F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 2.43F},
-    {VariantId::cpu_scalar, {}, 7.97F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.06F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.38F},
-    {VariantId::cpu_scalar, {}, 8.41F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
     {VariantId::cpu_scalar, {}, 11.07F},
 };
 
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.66F},
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.38F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.18F},
     {VariantId::cpu_scalar, {}, 1.28F},
 };
 
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.11F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.36F},
-    {VariantId::cpu_scalar, {}, 1.01F},
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.02F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.38F},
+    {VariantId::cpu_scalar, {}, 2.91F},
 };
 
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.21F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.39F},
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.07F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.51F},
-    {VariantId::cpu_scalar, {}, 3.25F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.49F},
-    {VariantId::cpu_scalar, {}, 3.15F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 2.14F},
     {VariantId::cpu_scalar, {}, 3.41F},
 };
 
-constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.81F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.89F},
-    {VariantId::cpu_scalar, {}, 3.25F},
-};
-
-constexpr Choice<Problem> kRanking28[] = {
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 2.27F},
     {VariantId::cpu_scalar, {}, 3.96F},
 };
 
-constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.36F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 6.38F},
-};
-
-constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.19F},
-    {VariantId::cpu_scalar, {}, 5.11F},
-};
-
-constexpr Choice<Problem> kRanking31[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.40F},
-    {VariantId::cpu_scalar, {}, 5.23F},
-};
-
-constexpr Choice<Problem> kRanking32[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.68F},
     {VariantId::cpu_scalar, {}, 5.11F},
 };
 
-constexpr Choice<Problem> kRanking33[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.34F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.22F},
-    {VariantId::cpu_scalar, {}, 5.07F},
-};
-
-constexpr Choice<Problem> kRanking34[] = {
+constexpr Choice<Problem> kRanking11[] = {
     {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 2.30F},
     {VariantId::cpu_scalar, {}, 6.10F},
 };
 
-constexpr Choice<Problem> kRanking35[] = {
+constexpr Choice<Problem> kRanking12[] = {
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_scalar, {}, 3.82F},
 };
 
-constexpr Choice<Problem> kRanking36[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.24F},
-    {VariantId::cpu_scalar, {}, 3.74F},
-};
-
-constexpr Choice<Problem> kRanking37[] = {
+constexpr Choice<Problem> kRanking13[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.34F},
     {VariantId::cpu_scalar, {}, 3.89F},
 };
 
-constexpr Choice<Problem> kRanking38[] = {
+constexpr Choice<Problem> kRanking14[] = {
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 4.06F},
     {VariantId::cpu_scalar, {}, 5.42F},
-};
-
-constexpr Choice<Problem> kRanking39[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.35F},
-    {VariantId::cpu_scalar, {}, 2.73F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -262,324 +115,61 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.24F,
         .regret_lo = 1.00F,
         .regret_hi = 1.90F,
-        .path = "layout == transposed "
-                "and k <= 5 "
-                "and rows <= 5 "
-                "and columns * k <= 330 "
-                "and rows <= 3 "
-                "and columns * k <= 180",
+        .path = "layout == transposed and k <= 5 and rows <= 5 and columns * k <= 330 and rows <= 3",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 2,
-        .margin = 0.72F,
-        .regret = 1.40F,
-        .regret_lo = 1.17F,
-        .regret_hi = 1.66F,
-        .path = "layout == transposed "
-                "and k <= 5 "
-                "and rows <= 5 "
-                "and columns * k <= 330 "
-                "and rows <= 3 "
-                "and columns * k > 180",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
         .problems = 3,
         .margin = 1.04F,
         .regret = 1.19F,
         .regret_lo = 1.08F,
         .regret_hi = 1.37F,
         .path = "layout == transposed and k <= 5 and rows <= 5 and columns * k <= 330 and rows > 3",
+        .ranking = kRanking1,
+    },
+    {
+        .id = 2,
+        .problems = 2,
+        .margin = 0.91F,
+        .regret = 1.10F,
+        .regret_lo = 1.04F,
+        .regret_hi = 1.17F,
+        .path = "layout == transposed and k <= 5 and rows <= 5 and columns * k > 330",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 3,
-        .margin = 0.79F,
-        .regret = 1.26F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.66F,
-        .path = "layout == transposed "
-                "and k <= 5 "
-                "and rows <= 5 "
-                "and columns * k > 330 "
-                "and columns * k <= 2048 "
-                "and elements <= 3300",
+        .problems = 18,
+        .margin = 2.22F,
+        .regret = 1.03F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.05F,
+        .path = "layout == transposed and k <= 5 and rows > 5 and elements <= 1800000",
         .ranking = kRanking3,
     },
     {
         .id = 4,
         .problems = 1,
-        .margin = 1.17F,
+        .margin = 1.39F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and k <= 5 "
-                "and rows <= 5 "
-                "and columns * k > 330 "
-                "and columns * k <= 2048 "
-                "and elements > 3300",
+        .path = "layout == transposed and k <= 5 and rows > 5 and elements > 1800000 and k <= 3",
         .ranking = kRanking4,
     },
     {
         .id = 5,
         .problems = 1,
-        .margin = 0.97F,
-        .regret = 1.04F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.04F,
-        .path = "layout == transposed "
-                "and k <= 5 "
-                "and rows <= 5 "
-                "and columns * k > 330 "
-                "and columns * k > 2048 "
-                "and rows / k <= 3",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 2,
-        .margin = 1.33F,
-        .regret = 1.17F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.37F,
-        .path = "layout == transposed "
-                "and k <= 5 "
-                "and rows <= 5 "
-                "and columns * k > 330 "
-                "and columns * k > 2048 "
-                "and rows / k > 3",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 1,
-        .margin = 1.90F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and k <= 5 "
-                "and rows > 5 "
-                "and elements <= 1800000 "
-                "and elements <= 2048 "
-                "and results <= 64",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 3,
-        .margin = 1.56F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.08F,
-        .path = "layout == transposed "
-                "and k <= 5 "
-                "and rows > 5 "
-                "and elements <= 1800000 "
-                "and elements <= 2048 "
-                "and results > 64 "
-                "and columns <= 64",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 1,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and k <= 5 "
-                "and rows > 5 "
-                "and elements <= 1800000 "
-                "and elements <= 2048 "
-                "and results > 64 "
-                "and columns > 64",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 10,
-        .margin = 2.88F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "layout == transposed "
-                "and k <= 5 "
-                "and rows > 5 "
-                "and elements <= 1800000 "
-                "and elements > 2048 "
-                "and columns * k <= 1500",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 4,
-        .margin = 1.50F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and k <= 5 "
-                "and rows > 5 "
-                "and elements <= 1800000 "
-                "and elements > 2048 "
-                "and columns * k > 1500 "
-                "and results <= 1500 "
-                "and results <= 256",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 5,
-        .margin = 1.31F,
-        .regret = 1.19F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.41F,
-        .path = "layout == transposed "
-                "and k <= 5 "
-                "and rows > 5 "
-                "and elements <= 1800000 "
-                "and elements > 2048 "
-                "and columns * k > 1500 "
-                "and results <= 1500 "
-                "and results > 256 "
-                "and k <= 3",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 1,
-        .margin = 1.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and k <= 5 "
-                "and rows > 5 "
-                "and elements <= 1800000 "
-                "and elements > 2048 "
-                "and columns * k > 1500 "
-                "and results <= 1500 "
-                "and results > 256 "
-                "and k > 3",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 1,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and k <= 5 "
-                "and rows > 5 "
-                "and elements <= 1800000 "
-                "and elements > 2048 "
-                "and columns * k > 1500 "
-                "and results > 1500",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 1,
-        .margin = 1.39F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and k <= 5 "
-                "and rows > 5 "
-                "and elements > 1800000 "
-                "and k <= 3 "
-                "and columns * k <= 100000 "
-                "and results <= 1800",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 3,
-        .margin = 1.21F,
-        .regret = 1.11F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.33F,
-        .path = "layout == transposed "
-                "and k <= 5 "
-                "and rows > 5 "
-                "and elements > 1800000 "
-                "and k <= 3 "
-                "and columns * k <= 100000 "
-                "and results > 1800",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 2,
-        .margin = 1.68F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and k <= 5 "
-                "and rows > 5 "
-                "and elements > 1800000 "
-                "and k <= 3 "
-                "and columns * k > 100000",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 2,
-        .margin = 1.30F,
-        .regret = 1.06F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.12F,
-        .path = "layout == transposed "
-                "and k <= 5 "
-                "and rows > 5 "
-                "and elements > 1800000 "
-                "and k > 3 "
-                "and rows <= 64",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 1,
         .margin = 1.01F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and k <= 5 "
-                "and rows > 5 "
-                "and elements > 1800000 "
-                "and k > 3 "
-                "and rows > 64",
-        .ranking = kRanking19,
+        .path = "layout == transposed and k <= 5 and rows > 5 and elements > 1800000 and k > 3",
+        .ranking = kRanking5,
     },
     {
-        .id = 20,
-        .problems = 1,
-        .margin = 0.60F,
-        .regret = 1.66F,
-        .regret_lo = 1.66F,
-        .regret_hi = 1.66F,
-        .path = "layout == transposed "
-                "and k > 5 "
-                "and elements <= 560000 "
-                "and rows <= 82 "
-                "and columns * k <= 330 "
-                "and results <= 32",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
+        .id = 6,
         .problems = 4,
         .margin = 0.86F,
         .regret = 1.38F,
@@ -589,244 +179,88 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k > 5 "
                 "and elements <= 560000 "
                 "and rows <= 82 "
-                "and columns * k <= 330 "
-                "and results > 32",
-        .ranking = kRanking21,
+                "and columns * k <= 330",
+        .ranking = kRanking6,
     },
     {
-        .id = 22,
-        .problems = 2,
-        .margin = 0.91F,
-        .regret = 1.11F,
+        .id = 7,
+        .problems = 28,
+        .margin = 2.34F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.23F,
-        .path = "layout == transposed "
-                "and k > 5 "
-                "and elements <= 560000 "
-                "and rows <= 82 "
-                "and columns * k > 330 "
-                "and results <= 128 "
-                "and rows / columns <= 0.18",
-        .ranking = kRanking22,
+        .regret_hi = 1.04F,
+        .path = "layout == transposed and k > 5 and elements <= 560000 and rows <= 82 and columns * k > 330",
+        .ranking = kRanking7,
     },
     {
-        .id = 23,
-        .problems = 2,
-        .margin = 0.83F,
-        .regret = 1.21F,
-        .regret_lo = 1.15F,
-        .regret_hi = 1.27F,
-        .path = "layout == transposed "
-                "and k > 5 "
-                "and elements <= 560000 "
-                "and rows <= 82 "
-                "and columns * k > 330 "
-                "and results <= 128 "
-                "and rows / columns > 0.18",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
-        .problems = 5,
-        .margin = 1.40F,
-        .regret = 1.07F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.20F,
-        .path = "layout == transposed "
-                "and k > 5 "
-                "and elements <= 560000 "
-                "and rows <= 82 "
-                "and columns * k > 330 "
-                "and results > 128 "
-                "and k <= 7",
-        .ranking = kRanking24,
-    },
-    {
-        .id = 25,
-        .problems = 26,
-        .margin = 2.47F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout == transposed "
-                "and k > 5 "
-                "and elements <= 560000 "
-                "and rows <= 82 "
-                "and columns * k > 330 "
-                "and results > 128 "
-                "and k > 7",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
+        .id = 8,
         .problems = 4,
         .margin = 2.14F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and k > 5 "
-                "and elements <= 560000 "
-                "and rows > 82 "
-                "and elements <= 47000 "
-                "and rows <= 1000",
-        .ranking = kRanking26,
+        .path = "layout == transposed and k > 5 and elements <= 560000 and rows > 82 and elements <= 47000",
+        .ranking = kRanking8,
     },
     {
-        .id = 27,
-        .problems = 2,
-        .margin = 1.81F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and k > 5 "
-                "and elements <= 560000 "
-                "and rows > 82 "
-                "and elements <= 47000 "
-                "and rows > 1000",
-        .ranking = kRanking27,
-    },
-    {
-        .id = 28,
+        .id = 9,
         .problems = 9,
         .margin = 2.27F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed and k > 5 and elements <= 560000 and rows > 82 and elements > 47000",
-        .ranking = kRanking28,
+        .ranking = kRanking9,
     },
     {
-        .id = 29,
-        .problems = 1,
-        .margin = 0.73F,
-        .regret = 1.36F,
-        .regret_lo = 1.36F,
+        .id = 10,
+        .problems = 2,
+        .margin = 0.84F,
+        .regret = 1.19F,
+        .regret_lo = 1.03F,
         .regret_hi = 1.36F,
-        .path = "layout == transposed and k > 5 and elements > 560000 and results <= 120 and rows <= 6",
-        .ranking = kRanking29,
+        .path = "layout == transposed and k > 5 and elements > 560000 and results <= 120",
+        .ranking = kRanking10,
     },
     {
-        .id = 30,
-        .problems = 2,
-        .margin = 1.19F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed and k > 5 and elements > 560000 and results <= 120 and rows > 6",
-        .ranking = kRanking30,
-    },
-    {
-        .id = 31,
-        .problems = 4,
-        .margin = 2.39F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout == transposed "
-                "and k > 5 "
-                "and elements > 560000 "
-                "and results > 120 "
-                "and rows / columns <= 0.00047 "
-                "and elements <= 1048576",
-        .ranking = kRanking31,
-    },
-    {
-        .id = 32,
-        .problems = 2,
-        .margin = 1.19F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and k > 5 "
-                "and elements > 560000 "
-                "and results > 120 "
-                "and rows / columns <= 0.00047 "
-                "and elements > 1048576 "
-                "and k <= 11",
-        .ranking = kRanking32,
-    },
-    {
-        .id = 33,
-        .problems = 5,
-        .margin = 1.65F,
-        .regret = 1.34F,
-        .regret_lo = 1.26F,
-        .regret_hi = 1.42F,
-        .path = "layout == transposed "
-                "and k > 5 "
-                "and elements > 560000 "
-                "and results > 120 "
-                "and rows / columns <= 0.00047 "
-                "and elements > 1048576 "
-                "and k > 11",
-        .ranking = kRanking33,
-    },
-    {
-        .id = 34,
+        .id = 11,
         .problems = 9,
         .margin = 2.29F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "layout == transposed "
-                "and k > 5 "
-                "and elements > 560000 "
-                "and results > 120 "
-                "and rows / columns > 0.00047",
-        .ranking = kRanking34,
+        .path = "layout == transposed and k > 5 and elements > 560000 and results > 120",
+        .ranking = kRanking11,
     },
     {
-        .id = 35,
+        .id = 12,
         .problems = 16,
         .margin = 3.82F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout != transposed and rows / k <= 4700 and results <= 180 and rows / k <= 56",
-        .ranking = kRanking35,
+        .path = "layout != transposed and results <= 180",
+        .ranking = kRanking12,
     },
     {
-        .id = 36,
-        .problems = 4,
-        .margin = 1.21F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "layout != transposed and rows / k <= 4700 and results <= 180 and rows / k > 56",
-        .ranking = kRanking36,
-    },
-    {
-        .id = 37,
+        .id = 13,
         .problems = 3,
         .margin = 1.33F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
-        .path = "layout != transposed and rows / k <= 4700 and results > 180 and k <= 1",
-        .ranking = kRanking37,
+        .path = "layout != transposed and results > 180 and k <= 1",
+        .ranking = kRanking13,
     },
     {
-        .id = 38,
+        .id = 14,
         .problems = 10,
         .margin = 4.06F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout != transposed and rows / k <= 4700 and results > 180 and k > 1",
-        .ranking = kRanking38,
-    },
-    {
-        .id = 39,
-        .problems = 2,
-        .margin = 1.34F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed and rows / k > 4700",
-        .ranking = kRanking39,
+        .path = "layout != transposed and results > 180 and k > 1",
+        .ranking = kRanking14,
     },
 };
 
@@ -836,117 +270,33 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             if (problem.rows <= 5) {
                 if (product(problem.columns, problem.k) <= 330) {
                     if (problem.rows <= 3) {
-                        if (product(problem.columns, problem.k) <= 180) {
-                            // cpu_scalar default
-                            // 3 problems nearby, margin 0.94, regret 1.24 [1.00, 1.90]
-                            return kLeaves[0];
-                        } else {
-                            // cpu_avx2 rows=16
-                            // 2 problems nearby, margin 0.72, regret 1.40 [1.17, 1.66]
-                            return kLeaves[1];
-                        }
+                        // cpu_scalar default
+                        // 3 problems nearby, margin 0.94, regret 1.24 [1.00, 1.90]
+                        return kLeaves[0];
                     } else {
                         // cpu_openmp rows=16
                         // 3 problems nearby, margin 1.04, regret 1.19 [1.08, 1.37]
-                        return kLeaves[2];
+                        return kLeaves[1];
                     }
                 } else {
-                    if (product(problem.columns, problem.k) <= 2048) {
-                        if (problem.elements() <= 3300) {
-                            // cpu_avx2 rows=16
-                            // 3 problems nearby, margin 0.79, regret 1.26 [1.04, 1.66]
-                            return kLeaves[3];
-                        } else {
-                            // cpu_scalar default
-                            // 1 problems, margin 1.17, regret 1.00 [1.00, 1.00]
-                            return kLeaves[4];
-                        }
-                    } else {
-                        if (ratio(problem.rows, problem.k) <= 3) {
-                            // cpu_avx2 rows=16
-                            // 1 problems, margin 0.97, regret 1.04 [1.04, 1.04]
-                            return kLeaves[5];
-                        } else {
-                            // cpu_openmp rows=16
-                            // 2 problems nearby, margin 1.33, regret 1.17 [1.00, 1.37]
-                            return kLeaves[6];
-                        }
-                    }
+                    // cpu_avx2 rows=16
+                    // 2 problems, margin 0.91, regret 1.10 [1.04, 1.17]
+                    return kLeaves[2];
                 }
             } else {
                 if (problem.elements() <= 1'800'000) {
-                    if (problem.elements() <= 2048) {
-                        if (problem.results() <= 64) {
-                            // cpu_openmp rows=64
-                            // 1 problems, margin 1.90, regret 1.00 [1.00, 1.00]
-                            return kLeaves[7];
-                        } else {
-                            if (problem.columns <= 64) {
-                                // cpu_openmp rows=16
-                                // 3 problems nearby, margin 1.56, regret 1.03 [1.00, 1.08]
-                                return kLeaves[8];
-                            } else {
-                                // cpu_scalar default
-                                // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                                return kLeaves[9];
-                            }
-                        }
-                    } else {
-                        if (product(problem.columns, problem.k) <= 1500) {
-                            // cpu_openmp rows=16
-                            // 10 problems, margin 2.88, regret 1.02 [1.00, 1.04]
-                            return kLeaves[10];
-                        } else {
-                            if (problem.results() <= 1500) {
-                                if (problem.results() <= 256) {
-                                    // cpu_openmp rows=16
-                                    // 4 problems, margin 1.50, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[11];
-                                } else {
-                                    if (problem.k <= 3) {
-                                        // cpu_openmp rows=16
-                                        // 5 problems nearby, margin 1.31, regret 1.19 [1.02, 1.41]
-                                        return kLeaves[12];
-                                    } else {
-                                        // cpu_avx2 rows=64
-                                        // 1 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[13];
-                                    }
-                                }
-                            } else {
-                                // cpu_avx2 rows=64
-                                // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                return kLeaves[14];
-                            }
-                        }
-                    }
+                    // cpu_openmp rows=16
+                    // 18 problems, margin 2.22, regret 1.03 [1.01, 1.05]
+                    return kLeaves[3];
                 } else {
                     if (problem.k <= 3) {
-                        if (product(problem.columns, problem.k) <= 100'000) {
-                            if (problem.results() <= 1800) {
-                                // cpu_openmp rows=64
-                                // 1 problems, margin 1.39, regret 1.00 [1.00, 1.00]
-                                return kLeaves[15];
-                            } else {
-                                // cpu_openmp rows=16
-                                // 3 problems nearby, margin 1.21, regret 1.11 [1.00, 1.33]
-                                return kLeaves[16];
-                            }
-                        } else {
-                            // cpu_openmp rows=16
-                            // 2 problems nearby, margin 1.68, regret 1.00 [1.00, 1.00]
-                            return kLeaves[17];
-                        }
+                        // cpu_openmp rows=64
+                        // 1 problems, margin 1.39, regret 1.00 [1.00, 1.00]
+                        return kLeaves[4];
                     } else {
-                        if (problem.rows <= 64) {
-                            // cpu_openmp rows=64
-                            // 2 problems nearby, margin 1.30, regret 1.06 [1.01, 1.12]
-                            return kLeaves[18];
-                        } else {
-                            // cpu_avx2 rows=64
-                            // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                            return kLeaves[19];
-                        }
+                        // cpu_avx2 rows=64
+                        // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
+                        return kLeaves[5];
                     }
                 }
             }
@@ -954,118 +304,52 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             if (problem.elements() <= 560'000) {
                 if (problem.rows <= 82) {
                     if (product(problem.columns, problem.k) <= 330) {
-                        if (problem.results() <= 32) {
-                            // cpu_avx2 rows=16
-                            // 1 problems nearby, margin 0.60, regret 1.66 [1.66, 1.66]
-                            return kLeaves[20];
-                        } else {
-                            // cpu_openmp rows=16
-                            // 4 problems nearby, margin 0.86, regret 1.38 [1.13, 1.84]
-                            return kLeaves[21];
-                        }
+                        // cpu_openmp rows=16
+                        // 4 problems nearby, margin 0.86, regret 1.38 [1.13, 1.84]
+                        return kLeaves[6];
                     } else {
-                        if (problem.results() <= 128) {
-                            if (ratio(problem.rows, problem.columns) <= 0.18) {
-                                // cpu_avx2 rows=16
-                                // 2 problems, margin 0.91, regret 1.11 [1.00, 1.23]
-                                return kLeaves[22];
-                            } else {
-                                // cpu_openmp rows=64
-                                // 2 problems nearby, margin 0.83, regret 1.21 [1.15, 1.27]
-                                return kLeaves[23];
-                            }
-                        } else {
-                            if (problem.k <= 7) {
-                                // cpu_openmp rows=16
-                                // 5 problems nearby, margin 1.40, regret 1.07 [1.00, 1.20]
-                                return kLeaves[24];
-                            } else {
-                                // cpu_avx2 rows=16
-                                // 26 problems, margin 2.47, regret 1.01 [1.00, 1.02]
-                                return kLeaves[25];
-                            }
-                        }
+                        // cpu_avx2 rows=16
+                        // 28 problems, margin 2.34, regret 1.02 [1.00, 1.04]
+                        return kLeaves[7];
                     }
                 } else {
                     if (problem.elements() <= 47'000) {
-                        if (problem.rows <= 1000) {
-                            // cpu_avx2 rows=16
-                            // 4 problems, margin 2.14, regret 1.00 [1.00, 1.00]
-                            return kLeaves[26];
-                        } else {
-                            // cpu_avx2 rows=64
-                            // 2 problems nearby, margin 1.81, regret 1.00 [1.00, 1.00]
-                            return kLeaves[27];
-                        }
+                        // cpu_avx2 rows=16
+                        // 4 problems, margin 2.14, regret 1.00 [1.00, 1.00]
+                        return kLeaves[8];
                     } else {
                         // cpu_avx2 rows=64
                         // 9 problems, margin 2.27, regret 1.00 [1.00, 1.00]
-                        return kLeaves[28];
+                        return kLeaves[9];
                     }
                 }
             } else {
                 if (problem.results() <= 120) {
-                    if (problem.rows <= 6) {
-                        // cpu_avx2 rows=16
-                        // 1 problems nearby, margin 0.73, regret 1.36 [1.36, 1.36]
-                        return kLeaves[29];
-                    } else {
-                        // cpu_openmp rows=16
-                        // 2 problems nearby, margin 1.19, regret 1.00 [1.00, 1.00]
-                        return kLeaves[30];
-                    }
+                    // cpu_avx2 rows=16
+                    // 2 problems nearby, margin 0.84, regret 1.19 [1.03, 1.36]
+                    return kLeaves[10];
                 } else {
-                    if (ratio(problem.rows, problem.columns) <= 0.00047) {
-                        if (problem.elements() <= 1'048'576) {
-                            // cpu_avx2 rows=16
-                            // 4 problems nearby, margin 2.39, regret 1.01 [1.00, 1.02]
-                            return kLeaves[31];
-                        } else {
-                            if (problem.k <= 11) {
-                                // cpu_openmp rows=16
-                                // 2 problems nearby, margin 1.19, regret 1.00 [1.00, 1.00]
-                                return kLeaves[32];
-                            } else {
-                                // cpu_avx2 rows=64
-                                // 5 problems nearby, margin 1.65, regret 1.34 [1.26, 1.42]
-                                return kLeaves[33];
-                            }
-                        }
-                    } else {
-                        // cpu_avx2 rows=64
-                        // 9 problems, margin 2.29, regret 1.00 [1.00, 1.01]
-                        return kLeaves[34];
-                    }
+                    // cpu_avx2 rows=64
+                    // 9 problems, margin 2.29, regret 1.00 [1.00, 1.01]
+                    return kLeaves[11];
                 }
             }
         }
     } else {
-        if (ratio(problem.rows, problem.k) <= 4700) {
-            if (problem.results() <= 180) {
-                if (ratio(problem.rows, problem.k) <= 56) {
-                    // cpu_avx2 rows=16
-                    // 16 problems, margin 3.82, regret 1.00 [1.00, 1.00]
-                    return kLeaves[35];
-                } else {
-                    // cpu_openmp rows=16
-                    // 4 problems nearby, margin 1.21, regret 1.02 [1.00, 1.06]
-                    return kLeaves[36];
-                }
-            } else {
-                if (problem.k <= 1) {
-                    // cpu_openmp rows=16
-                    // 3 problems, margin 1.33, regret 1.01 [1.00, 1.02]
-                    return kLeaves[37];
-                } else {
-                    // cpu_avx2 rows=16
-                    // 10 problems, margin 4.06, regret 1.00 [1.00, 1.00]
-                    return kLeaves[38];
-                }
-            }
+        if (problem.results() <= 180) {
+            // cpu_avx2 rows=16
+            // 16 problems, margin 3.82, regret 1.00 [1.00, 1.00]
+            return kLeaves[12];
         } else {
-            // cpu_openmp rows=16
-            // 2 problems nearby, margin 1.34, regret 1.01 [1.00, 1.02]
-            return kLeaves[39];
+            if (problem.k <= 1) {
+                // cpu_openmp rows=16
+                // 3 problems, margin 1.33, regret 1.01 [1.00, 1.02]
+                return kLeaves[13];
+            } else {
+                // cpu_avx2 rows=16
+                // 10 problems, margin 4.06, regret 1.00 [1.00, 1.00]
+                return kLeaves[14];
+            }
         }
     }
 }

@@ -40,21 +40,23 @@ constexpr Choice<Problem> kRanking4[] = {
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 5.39F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_scalar, {}, 1.40F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.13F},
 };
 
 constexpr Choice<Problem> kRanking9[] = {
@@ -63,100 +65,45 @@ constexpr Choice<Problem> kRanking9[] = {
 };
 
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.13F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.02F},
+    {VariantId::cpu_scalar, {}, 5.61F},
 };
 
 constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.62F},
-    {VariantId::cpu_scalar, {}, 1.05F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.74F},
 };
 
 constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_scalar, {}, 1.02F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.40F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.13F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_scalar, {}, 10.58F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.03F},
-    {VariantId::cpu_scalar, {}, 7.01F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.05F},
-    {VariantId::cpu_scalar, {}, 8.06F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
+constexpr Choice<Problem> kRanking13[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_scalar, {}, 11.85F},
 };
 
-constexpr Choice<Problem> kRanking19[] = {
+constexpr Choice<Problem> kRanking14[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking20[] = {
+constexpr Choice<Problem> kRanking15[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_scalar, {}, 2.38F},
 };
 
-constexpr Choice<Problem> kRanking21[] = {
+constexpr Choice<Problem> kRanking16[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 6.34F},
+    {VariantId::cpu_scalar, {}, 5.31F},
 };
 
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.07F},
-    {VariantId::cpu_scalar, {}, 3.31F},
+constexpr Choice<Problem> kRanking17[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.53F},
+    {VariantId::cpu_scalar, {}, 11.29F},
 };
 
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 17.02F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::cpu_scalar, {}, 1.09F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 5.06F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.38F},
-    {VariantId::cpu_scalar, {}, 9.42F},
-};
-
-constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.25F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.01F},
-};
-
-constexpr Choice<Problem> kRanking28[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 10.53F},
-};
-
-constexpr Choice<Problem> kRanking29[] = {
+constexpr Choice<Problem> kRanking18[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_scalar, {}, 22.88F},
 };
@@ -209,64 +156,57 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k <= 22000 "
                 "and columns / k > 390 "
                 "and rows > 1 "
-                "and elements > 22000 "
-                "and results <= 390",
+                "and elements > 22000",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 1,
-        .margin = 4.39F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 7 "
-                "and rows <= 3 "
-                "and columns / k <= 22000 "
-                "and columns / k > 390 "
-                "and rows > 1 "
-                "and elements > 22000 "
-                "and results > 390",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
         .problems = 2,
         .margin = 5.38F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows <= 7 and rows <= 3 and columns / k > 22000 and rows <= 1",
-        .ranking = kRanking5,
+        .ranking = kRanking4,
     },
     {
-        .id = 6,
+        .id = 5,
         .problems = 2,
         .margin = 0.19F,
         .regret = 5.39F,
         .regret_lo = 5.37F,
         .regret_hi = 5.41F,
         .path = "rows <= 7 and rows <= 3 and columns / k > 22000 and rows > 1",
-        .ranking = kRanking6,
+        .ranking = kRanking5,
     },
     {
-        .id = 7,
+        .id = 6,
         .problems = 3,
         .margin = 1.40F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows <= 7 and rows > 3 and columns / k <= 100 and k <= 3",
-        .ranking = kRanking7,
+        .ranking = kRanking6,
     },
     {
-        .id = 8,
+        .id = 7,
         .problems = 5,
         .margin = 1.27F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 7 and rows > 3 and columns / k <= 100 and k > 3 and elements <= 27000",
+        .path = "rows <= 7 and rows > 3 and columns / k <= 100 and k > 3",
+        .ranking = kRanking7,
+    },
+    {
+        .id = 8,
+        .problems = 2,
+        .margin = 1.13F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "rows <= 7 and rows > 3 and columns / k > 100 and results <= 390",
         .ranking = kRanking8,
     },
     {
@@ -276,72 +216,35 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.62F,
         .regret_lo = 1.00F,
         .regret_hi = 3.04F,
-        .path = "rows <= 7 and rows > 3 and columns / k <= 100 and k > 3 and elements > 27000",
+        .path = "rows <= 7 and rows > 3 and columns / k > 100 and results > 390",
         .ranking = kRanking9,
     },
     {
         .id = 10,
-        .problems = 2,
-        .margin = 1.13F,
-        .regret = 1.01F,
+        .problems = 4,
+        .margin = 5.48F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "rows <= 7 and rows > 3 and columns / k > 100 and results <= 390",
+        .regret_hi = 1.07F,
+        .path = "rows > 7 and results <= 180 and rows <= 120 and rows / columns <= 0.027",
         .ranking = kRanking10,
     },
     {
         .id = 11,
-        .problems = 4,
-        .margin = 0.65F,
-        .regret = 1.62F,
+        .problems = 3,
+        .margin = 1.74F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 3.04F,
-        .path = "rows <= 7 and rows > 3 and columns / k > 100 and results > 390",
+        .regret_hi = 1.00F,
+        .path = "rows > 7 "
+                "and results <= 180 "
+                "and rows <= 120 "
+                "and rows / columns > 0.027 "
+                "and elements <= 15000",
         .ranking = kRanking11,
     },
     {
         .id = 12,
-        .problems = 2,
-        .margin = 1.09F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "rows > 7 and results <= 180 and rows <= 120 and columns / k <= 4",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 5,
-        .margin = 2.40F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 7 "
-                "and results <= 180 "
-                "and rows <= 120 "
-                "and columns / k > 4 "
-                "and columns <= 2200 "
-                "and elements <= 27000",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 3,
-        .margin = 3.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 7 "
-                "and results <= 180 "
-                "and rows <= 120 "
-                "and columns / k > 4 "
-                "and columns <= 2200 "
-                "and elements > 27000 "
-                "and rows <= 27",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
         .problems = 2,
         .margin = 10.58F,
         .regret = 1.00F,
@@ -350,199 +253,69 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "rows > 7 "
                 "and results <= 180 "
                 "and rows <= 120 "
-                "and columns / k > 4 "
-                "and columns <= 2200 "
-                "and elements > 27000 "
-                "and rows > 27",
-        .ranking = kRanking15,
+                "and rows / columns > 0.027 "
+                "and elements > 15000",
+        .ranking = kRanking12,
     },
     {
-        .id = 16,
-        .problems = 6,
-        .margin = 6.80F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.10F,
-        .path = "rows > 7 "
-                "and results <= 180 "
-                "and rows <= 120 "
-                "and columns / k > 4 "
-                "and columns > 2200 "
-                "and columns * k <= 5600",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 2,
-        .margin = 7.70F,
-        .regret = 1.05F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.10F,
-        .path = "rows > 7 "
-                "and results <= 180 "
-                "and rows <= 120 "
-                "and columns / k > 4 "
-                "and columns > 2200 "
-                "and columns * k > 5600",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
+        .id = 13,
         .problems = 3,
         .margin = 11.85F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows > 7 and results <= 180 and rows > 120",
-        .ranking = kRanking18,
+        .ranking = kRanking13,
     },
     {
-        .id = 19,
+        .id = 14,
         .problems = 4,
         .margin = 1.27F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "rows > 7 and results > 180 and columns / k <= 5600 and elements <= 2048 and rows <= 56",
-        .ranking = kRanking19,
+        .ranking = kRanking14,
     },
     {
-        .id = 20,
+        .id = 15,
         .problems = 4,
         .margin = 2.38F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows > 7 and results > 180 and columns / k <= 5600 and elements <= 2048 and rows > 56",
-        .ranking = kRanking20,
+        .ranking = kRanking15,
     },
     {
-        .id = 21,
-        .problems = 15,
-        .margin = 6.30F,
+        .id = 16,
+        .problems = 52,
+        .margin = 5.26F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "rows > 7 "
-                "and results > 180 "
-                "and columns / k <= 5600 "
-                "and elements > 2048 "
-                "and columns * k <= 4096",
-        .ranking = kRanking21,
+        .regret_hi = 1.02F,
+        .path = "rows > 7 and results > 180 and columns / k <= 5600 and elements > 2048",
+        .ranking = kRanking16,
     },
     {
-        .id = 22,
-        .problems = 2,
-        .margin = 3.10F,
-        .regret = 1.07F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.14F,
-        .path = "rows > 7 "
-                "and results > 180 "
-                "and columns / k <= 5600 "
-                "and elements > 2048 "
-                "and columns * k > 4096 "
-                "and results <= 220 "
-                "and rows <= 68",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 2,
-        .margin = 17.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 7 "
-                "and results > 180 "
-                "and columns / k <= 5600 "
-                "and elements > 2048 "
-                "and columns * k > 4096 "
-                "and results <= 220 "
-                "and rows > 68",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
+        .id = 17,
         .problems = 6,
-        .margin = 1.13F,
-        .regret = 1.09F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.29F,
-        .path = "rows > 7 "
-                "and results > 180 "
-                "and columns / k <= 5600 "
-                "and elements > 2048 "
-                "and columns * k > 4096 "
-                "and results > 220 "
-                "and elements <= 3900",
-        .ranking = kRanking24,
+        .margin = 7.37F,
+        .regret = 1.53F,
+        .regret_lo = 1.17F,
+        .regret_hi = 2.00F,
+        .path = "rows > 7 and results > 180 and columns / k > 5600 and rows <= 128",
+        .ranking = kRanking17,
     },
     {
-        .id = 25,
-        .problems = 35,
-        .margin = 5.03F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "rows > 7 "
-                "and results > 180 "
-                "and columns / k <= 5600 "
-                "and elements > 2048 "
-                "and columns * k > 4096 "
-                "and results > 220 "
-                "and elements > 3900",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
-        .problems = 5,
-        .margin = 6.81F,
-        .regret = 1.38F,
-        .regret_lo = 1.10F,
-        .regret_hi = 1.74F,
-        .path = "rows > 7 and results > 180 and columns / k > 5600 and rows <= 128 and results <= 560",
-        .ranking = kRanking26,
-    },
-    {
-        .id = 27,
-        .problems = 1,
-        .margin = 2.40F,
-        .regret = 1.25F,
-        .regret_lo = 1.25F,
-        .regret_hi = 1.25F,
-        .path = "rows > 7 "
-                "and results > 180 "
-                "and columns / k > 5600 "
-                "and rows <= 128 "
-                "and results > 560 "
-                "and rows <= 32",
-        .ranking = kRanking27,
-    },
-    {
-        .id = 28,
-        .problems = 4,
-        .margin = 10.53F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 7 "
-                "and results > 180 "
-                "and columns / k > 5600 "
-                "and rows <= 128 "
-                "and results > 560 "
-                "and rows > 32",
-        .ranking = kRanking28,
-    },
-    {
-        .id = 29,
+        .id = 18,
         .problems = 1,
         .margin = 22.88F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows > 7 and results > 180 and columns / k > 5600 and rows > 128",
-        .ranking = kRanking29,
+        .ranking = kRanking18,
     },
 };
 
@@ -565,15 +338,9 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                             // 8 problems nearby, margin 3.21, regret 1.03 [1.00, 1.08]
                             return kLeaves[2];
                         } else {
-                            if (problem.results() <= 390) {
-                                // cpu_openmp rows=64
-                                // 6 problems nearby, margin 0.20, regret 5.06 [4.75, 5.31]
-                                return kLeaves[3];
-                            } else {
-                                // cpu_scalar default
-                                // 1 problems nearby, margin 4.39, regret 1.00 [1.00, 1.00]
-                                return kLeaves[4];
-                            }
+                            // cpu_openmp rows=64
+                            // 6 problems nearby, margin 0.20, regret 5.06 [4.75, 5.31]
+                            return kLeaves[3];
                         }
                     }
                 }
@@ -581,11 +348,11 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 if (problem.rows <= 1) {
                     // cpu_scalar default
                     // 2 problems nearby, margin 5.38, regret 1.00 [1.00, 1.00]
-                    return kLeaves[5];
+                    return kLeaves[4];
                 } else {
                     // cpu_openmp rows=64
                     // 2 problems nearby, margin 0.19, regret 5.39 [5.37, 5.41]
-                    return kLeaves[6];
+                    return kLeaves[5];
                 }
             }
         } else {
@@ -593,70 +360,46 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 if (problem.k <= 3) {
                     // cpu_openmp rows=64
                     // 3 problems nearby, margin 1.40, regret 1.00 [1.00, 1.00]
-                    return kLeaves[7];
+                    return kLeaves[6];
                 } else {
-                    if (problem.elements() <= 27'000) {
-                        // cpu_scalar default
-                        // 5 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                        return kLeaves[8];
-                    } else {
-                        // cpu_openmp rows=16
-                        // 4 problems nearby, margin 0.65, regret 1.62 [1.00, 3.04]
-                        return kLeaves[9];
-                    }
+                    // cpu_scalar default
+                    // 5 problems, margin 1.27, regret 1.00 [1.00, 1.00]
+                    return kLeaves[7];
                 }
             } else {
                 if (problem.results() <= 390) {
                     // cpu_openmp rows=64
                     // 2 problems, margin 1.13, regret 1.01 [1.00, 1.01]
-                    return kLeaves[10];
+                    return kLeaves[8];
                 } else {
                     // cpu_openmp rows=16
                     // 4 problems nearby, margin 0.65, regret 1.62 [1.00, 3.04]
-                    return kLeaves[11];
+                    return kLeaves[9];
                 }
             }
         }
     } else {
         if (problem.results() <= 180) {
             if (problem.rows <= 120) {
-                if (ratio(problem.columns, problem.k) <= 4) {
-                    // cpu_scalar default
-                    // 2 problems nearby, margin 1.09, regret 1.02 [1.00, 1.04]
-                    return kLeaves[12];
+                if (ratio(problem.rows, problem.columns) <= 0.027) {
+                    // cpu_openmp rows=64
+                    // 4 problems, margin 5.48, regret 1.02 [1.00, 1.07]
+                    return kLeaves[10];
                 } else {
-                    if (problem.columns <= 2200) {
-                        if (problem.elements() <= 27'000) {
-                            // cpu_openmp rows=64
-                            // 5 problems, margin 2.40, regret 1.00 [1.00, 1.00]
-                            return kLeaves[13];
-                        } else {
-                            if (problem.rows <= 27) {
-                                // cpu_openmp rows=64
-                                // 3 problems nearby, margin 3.13, regret 1.00 [1.00, 1.00]
-                                return kLeaves[14];
-                            } else {
-                                // cpu_openmp rows=16
-                                // 2 problems, margin 10.58, regret 1.00 [1.00, 1.00]
-                                return kLeaves[15];
-                            }
-                        }
+                    if (problem.elements() <= 15'000) {
+                        // cpu_openmp rows=64
+                        // 3 problems, margin 1.74, regret 1.00 [1.00, 1.00]
+                        return kLeaves[11];
                     } else {
-                        if (product(problem.columns, problem.k) <= 5600) {
-                            // cpu_openmp rows=16
-                            // 6 problems nearby, margin 6.80, regret 1.03 [1.00, 1.10]
-                            return kLeaves[16];
-                        } else {
-                            // cpu_openmp rows=64
-                            // 2 problems, margin 7.70, regret 1.05 [1.00, 1.10]
-                            return kLeaves[17];
-                        }
+                        // cpu_openmp rows=16
+                        // 2 problems, margin 10.58, regret 1.00 [1.00, 1.00]
+                        return kLeaves[12];
                     }
                 }
             } else {
                 // cpu_openmp rows=16
                 // 3 problems nearby, margin 11.85, regret 1.00 [1.00, 1.00]
-                return kLeaves[18];
+                return kLeaves[13];
             }
         } else {
             if (ratio(problem.columns, problem.k) <= 5600) {
@@ -664,62 +407,26 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                     if (problem.rows <= 56) {
                         // cpu_scalar default
                         // 4 problems, margin 1.27, regret 1.00 [1.00, 1.01]
-                        return kLeaves[19];
+                        return kLeaves[14];
                     } else {
                         // cpu_openmp rows=16
                         // 4 problems nearby, margin 2.38, regret 1.00 [1.00, 1.00]
-                        return kLeaves[20];
-                    }
-                } else {
-                    if (product(problem.columns, problem.k) <= 4096) {
-                        // cpu_openmp rows=16
-                        // 15 problems, margin 6.30, regret 1.01 [1.00, 1.01]
-                        return kLeaves[21];
-                    } else {
-                        if (problem.results() <= 220) {
-                            if (problem.rows <= 68) {
-                                // cpu_openmp rows=64
-                                // 2 problems, margin 3.10, regret 1.07 [1.00, 1.14]
-                                return kLeaves[22];
-                            } else {
-                                // cpu_openmp rows=16
-                                // 2 problems nearby, margin 17.02, regret 1.00 [1.00, 1.00]
-                                return kLeaves[23];
-                            }
-                        } else {
-                            if (problem.elements() <= 3900) {
-                                // cpu_scalar default
-                                // 6 problems nearby, margin 1.13, regret 1.09 [1.00, 1.29]
-                                return kLeaves[24];
-                            } else {
-                                // cpu_openmp rows=16
-                                // 35 problems, margin 5.03, regret 1.01 [1.00, 1.01]
-                                return kLeaves[25];
-                            }
-                        }
-                    }
-                }
-            } else {
-                if (problem.rows <= 128) {
-                    if (problem.results() <= 560) {
-                        // cpu_openmp rows=64
-                        // 5 problems nearby, margin 6.81, regret 1.38 [1.10, 1.74]
-                        return kLeaves[26];
-                    } else {
-                        if (problem.rows <= 32) {
-                            // cpu_openmp rows=64
-                            // 1 problems nearby, margin 2.40, regret 1.25 [1.25, 1.25]
-                            return kLeaves[27];
-                        } else {
-                            // cpu_openmp rows=16
-                            // 4 problems nearby, margin 10.53, regret 1.00 [1.00, 1.00]
-                            return kLeaves[28];
-                        }
+                        return kLeaves[15];
                     }
                 } else {
                     // cpu_openmp rows=16
+                    // 52 problems, margin 5.26, regret 1.01 [1.00, 1.02]
+                    return kLeaves[16];
+                }
+            } else {
+                if (problem.rows <= 128) {
+                    // cpu_openmp rows=64
+                    // 6 problems nearby, margin 7.37, regret 1.53 [1.17, 2.00]
+                    return kLeaves[17];
+                } else {
+                    // cpu_openmp rows=16
                     // 1 problems, margin 22.88, regret 1.00 [1.00, 1.00]
-                    return kLeaves[29];
+                    return kLeaves[18];
                 }
             }
         }

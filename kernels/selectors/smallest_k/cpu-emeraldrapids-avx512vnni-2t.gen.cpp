@@ -28,151 +28,74 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.35F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.97F},
     {VariantId::cpu_scalar, {}, 1.22F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
+constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.25F},
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.97F},
     {VariantId::cpu_scalar, {}, 1.22F},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
+constexpr Choice<Problem> kRanking3[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_scalar, {}, 1.55F},
 };
 
+constexpr Choice<Problem> kRanking4[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.05F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 2.93F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 3.40F},
+    {VariantId::cpu_scalar, {}, 5.74F},
+};
+
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.03F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.35F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.41F},
-    {VariantId::cpu_scalar, {}, 2.17F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.76F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.34F},
-    {VariantId::cpu_scalar, {}, 8.92F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 3.43F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 3.88F},
-    {VariantId::cpu_scalar, {}, 4.93F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.25F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.35F},
-    {VariantId::cpu_scalar, {}, 10.81F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.35F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.48F},
     {VariantId::cpu_scalar, {}, 1.29F},
 };
 
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.20F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.26F},
-    {VariantId::cpu_scalar, {}, 1.17F},
+constexpr Choice<Problem> kRanking7[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.08F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.14F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.76F},
+    {VariantId::cpu_scalar, {}, 2.35F},
 };
 
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.17F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.20F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.27F},
-    {VariantId::cpu_scalar, {}, 1.43F},
+constexpr Choice<Problem> kRanking8[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.02F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.08F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.61F},
+    {VariantId::cpu_scalar, {}, 3.24F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.06F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.12F},
-    {VariantId::cpu_scalar, {}, 3.97F},
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.02F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.20F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.97F},
+    {VariantId::cpu_scalar, {}, 3.44F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.20F},
-    {VariantId::cpu_scalar, {}, 2.58F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.04F},
-    {VariantId::cpu_scalar, {}, 1.86F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.07F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.69F},
-    {VariantId::cpu_scalar, {}, 3.69F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.19F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.04F},
-    {VariantId::cpu_scalar, {}, 3.00F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.13F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.29F},
-    {VariantId::cpu_scalar, {}, 4.36F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.18F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.76F},
-    {VariantId::cpu_scalar, {}, 4.81F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.42F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.66F},
     {VariantId::cpu_scalar, {}, 4.60F},
 };
 
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.13F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.11F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.16F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.32F},
-    {VariantId::cpu_scalar, {}, 6.80F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
+constexpr Choice<Problem> kRanking11[] = {
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 64}}, 1.06F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 2.59F},
     {VariantId::cpu_scalar, {}, 6.57F},
 };
 
-constexpr Choice<Problem> kRanking24[] = {
+constexpr Choice<Problem> kRanking12[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.12F},
     {VariantId::cpu_avx2, {{"rows", 64}}, 1.05F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 3.17F},
@@ -180,26 +103,7 @@ constexpr Choice<Problem> kRanking24[] = {
     {VariantId::cpu_scalar, {}, 7.08F},
 };
 
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.39F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.05F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.09F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.15F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.37F},
-    {VariantId::cpu_scalar, {}, 2.33F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.04F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.06F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.07F},
-    {VariantId::cpu_scalar, {}, 3.63F},
-};
-
-constexpr Choice<Problem> kRanking27[] = {
+constexpr Choice<Problem> kRanking13[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.01F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.06F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 2.18F},
@@ -207,7 +111,7 @@ constexpr Choice<Problem> kRanking27[] = {
     {VariantId::cpu_scalar, {}, 3.80F},
 };
 
-constexpr Choice<Problem> kRanking28[] = {
+constexpr Choice<Problem> kRanking14[] = {
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 64}}, 1.03F},
@@ -216,22 +120,14 @@ constexpr Choice<Problem> kRanking28[] = {
     {VariantId::cpu_scalar, {}, 3.02F},
 };
 
-constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.05F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.38F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.40F},
-    {VariantId::cpu_scalar, {}, 4.08F},
+constexpr Choice<Problem> kRanking15[] = {
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.01F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.06F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.49F},
+    {VariantId::cpu_scalar, {}, 4.17F},
 };
 
-constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.10F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.45F},
-    {VariantId::cpu_scalar, {}, 4.96F},
-};
-
-constexpr Choice<Problem> kRanking31[] = {
+constexpr Choice<Problem> kRanking16[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.02F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.16F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 5.93F},
@@ -251,113 +147,46 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 2,
-        .margin = 0.95F,
-        .regret = 1.35F,
-        .regret_lo = 1.19F,
+        .problems = 3,
+        .margin = 1.02F,
+        .regret = 1.22F,
+        .regret_lo = 1.00F,
         .regret_hi = 1.55F,
-        .path = "layout == transposed "
-                "and k <= 3 "
-                "and rows <= 5 "
-                "and rows / columns > 0.015 "
-                "and rows <= 3 "
-                "and columns * k <= 120",
+        .path = "layout == transposed and k <= 3 and rows <= 5 and rows / columns > 0.015 and rows <= 3",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 3,
-        .margin = 0.62F,
-        .regret = 1.97F,
-        .regret_lo = 1.04F,
-        .regret_hi = 4.02F,
-        .path = "layout == transposed "
-                "and k <= 3 "
-                "and rows <= 5 "
-                "and rows / columns > 0.015 "
-                "and rows <= 3 "
-                "and columns * k > 120",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
         .problems = 3,
         .margin = 0.98F,
         .regret = 1.25F,
         .regret_lo = 1.00F,
         .regret_hi = 1.65F,
         .path = "layout == transposed and k <= 3 and rows <= 5 and rows / columns > 0.015 and rows > 3",
-        .ranking = kRanking3,
+        .ranking = kRanking2,
     },
     {
-        .id = 4,
+        .id = 3,
         .problems = 1,
         .margin = 1.55F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed and k <= 3 and rows > 5 and elements <= 2048",
+        .ranking = kRanking3,
+    },
+    {
+        .id = 4,
+        .problems = 9,
+        .margin = 2.79F,
+        .regret = 1.05F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.13F,
+        .path = "layout == transposed and k <= 3 and rows > 5 and elements > 2048",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 3,
-        .margin = 1.31F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.08F,
-        .path = "layout == transposed and k <= 3 and rows > 5 and elements > 2048 and rows / k <= 3.9",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 1,
-        .margin = 1.76F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and k <= 3 "
-                "and rows > 5 "
-                "and elements > 2048 "
-                "and rows / k > 3.9 "
-                "and rows / columns <= 0.01",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 7,
-        .margin = 3.39F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "layout == transposed "
-                "and k <= 3 "
-                "and rows > 5 "
-                "and elements > 2048 "
-                "and rows / k > 3.9 "
-                "and rows / columns > 0.01 "
-                "and columns / k <= 8192",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 1,
-        .margin = 1.25F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and k <= 3 "
-                "and rows > 5 "
-                "and elements > 2048 "
-                "and rows / k > 3.9 "
-                "and rows / columns > 0.01 "
-                "and columns / k > 8192",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
         .problems = 1,
         .margin = 1.14F,
         .regret = 1.00F,
@@ -369,10 +198,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 512 "
                 "and k <= 5 "
                 "and rows / columns <= 0.22",
-        .ranking = kRanking9,
+        .ranking = kRanking5,
     },
     {
-        .id = 10,
+        .id = 6,
         .problems = 1,
         .margin = 1.29F,
         .regret = 1.00F,
@@ -384,175 +213,50 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 512 "
                 "and k <= 5 "
                 "and rows / columns > 0.22",
-        .ranking = kRanking10,
+        .ranking = kRanking6,
     },
     {
-        .id = 11,
-        .problems = 3,
-        .margin = 0.97F,
-        .regret = 1.20F,
+        .id = 7,
+        .problems = 7,
+        .margin = 1.06F,
+        .regret = 1.08F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.56F,
-        .path = "layout == transposed "
-                "and k > 3 "
-                "and rows / k <= 18 "
-                "and columns * k <= 512 "
-                "and k > 5 "
-                "and elements <= 390",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 3,
-        .margin = 1.03F,
-        .regret = 1.17F,
-        .regret_lo = 1.14F,
         .regret_hi = 1.23F,
-        .path = "layout == transposed "
-                "and k > 3 "
-                "and rows / k <= 18 "
-                "and columns * k <= 512 "
-                "and k > 5 "
-                "and elements > 390 "
-                "and results <= 390",
-        .ranking = kRanking12,
+        .path = "layout == transposed and k > 3 and rows / k <= 18 and columns * k <= 512 and k > 5",
+        .ranking = kRanking7,
     },
     {
-        .id = 13,
-        .problems = 4,
+        .id = 8,
+        .problems = 23,
         .margin = 1.06F,
-        .regret = 1.00F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and k > 3 "
-                "and rows / k <= 18 "
-                "and columns * k <= 512 "
-                "and k > 5 "
-                "and elements > 390 "
-                "and results > 390",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 1,
-        .margin = 1.20F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.04F,
         .path = "layout == transposed "
                 "and k > 3 "
                 "and rows / k <= 18 "
                 "and columns * k > 512 "
-                "and columns / k <= 14 "
-                "and rows * columns <= 2048 "
-                "and columns / k <= 1",
-        .ranking = kRanking14,
+                "and columns / k <= 14",
+        .ranking = kRanking8,
     },
     {
-        .id = 15,
-        .problems = 2,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and k > 3 "
-                "and rows / k <= 18 "
-                "and columns * k > 512 "
-                "and columns / k <= 14 "
-                "and rows * columns <= 2048 "
-                "and columns / k > 1 "
-                "and rows / k <= 1.5",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 1,
-        .margin = 1.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and k > 3 "
-                "and rows / k <= 18 "
-                "and columns * k > 512 "
-                "and columns / k <= 14 "
-                "and rows * columns <= 2048 "
-                "and columns / k > 1 "
-                "and rows / k > 1.5",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 19,
-        .margin = 1.06F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout == transposed "
-                "and k > 3 "
-                "and rows / k <= 18 "
-                "and columns * k > 512 "
-                "and columns / k <= 14 "
-                "and rows * columns > 2048",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 11,
+        .id = 9,
+        .problems = 16,
         .margin = 1.18F,
-        .regret = 1.00F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.04F,
         .path = "layout == transposed "
                 "and k > 3 "
                 "and rows / k <= 18 "
                 "and columns * k > 512 "
                 "and columns / k > 14 "
                 "and rows <= 82 "
-                "and rows / k <= 9 "
-                "and rows <= 39 "
-                "and rows / k <= 3.9",
-        .ranking = kRanking18,
+                "and rows / k <= 9",
+        .ranking = kRanking9,
     },
     {
-        .id = 19,
-        .problems = 2,
-        .margin = 1.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and k > 3 "
-                "and rows / k <= 18 "
-                "and columns * k > 512 "
-                "and columns / k > 14 "
-                "and rows <= 82 "
-                "and rows / k <= 9 "
-                "and rows <= 39 "
-                "and rows / k > 3.9",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 3,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and k > 3 "
-                "and rows / k <= 18 "
-                "and columns * k > 512 "
-                "and columns / k > 14 "
-                "and rows <= 82 "
-                "and rows / k <= 9 "
-                "and rows > 39",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
+        .id = 10,
         .problems = 1,
         .margin = 1.42F,
         .regret = 1.00F,
@@ -564,29 +268,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 512 "
                 "and columns / k > 14 "
                 "and rows <= 82 "
-                "and rows / k > 9 "
-                "and elements <= 56000",
-        .ranking = kRanking21,
+                "and rows / k > 9",
+        .ranking = kRanking10,
     },
     {
-        .id = 22,
-        .problems = 2,
-        .margin = 0.97F,
-        .regret = 1.13F,
-        .regret_lo = 1.08F,
-        .regret_hi = 1.19F,
-        .path = "layout == transposed "
-                "and k > 3 "
-                "and rows / k <= 18 "
-                "and columns * k > 512 "
-                "and columns / k > 14 "
-                "and rows <= 82 "
-                "and rows / k > 9 "
-                "and elements > 56000",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
+        .id = 11,
         .problems = 6,
         .margin = 1.06F,
         .regret = 1.00F,
@@ -599,10 +285,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k > 14 "
                 "and rows > 82 "
                 "and results <= 27000",
-        .ranking = kRanking23,
+        .ranking = kRanking11,
     },
     {
-        .id = 24,
+        .id = 12,
         .problems = 5,
         .margin = 0.94F,
         .regret = 1.12F,
@@ -615,94 +301,47 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k > 14 "
                 "and rows > 82 "
                 "and results > 27000",
-        .ranking = kRanking24,
+        .ranking = kRanking12,
     },
     {
-        .id = 25,
-        .problems = 2,
-        .margin = 0.72F,
-        .regret = 1.39F,
-        .regret_lo = 1.33F,
-        .regret_hi = 1.46F,
-        .path = "layout == transposed "
-                "and k > 3 "
-                "and rows / k > 18 "
-                "and columns / k <= 18 "
-                "and rows / k <= 390 "
-                "and k <= 5",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
-        .problems = 4,
-        .margin = 1.02F,
-        .regret = 1.04F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.11F,
-        .path = "layout == transposed "
-                "and k > 3 "
-                "and rows / k > 18 "
-                "and columns / k <= 18 "
-                "and rows / k <= 390 "
-                "and k > 5 "
-                "and columns <= 27",
-        .ranking = kRanking26,
-    },
-    {
-        .id = 27,
+        .id = 13,
         .problems = 4,
         .margin = 1.05F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "layout == transposed "
-                "and k > 3 "
-                "and rows / k > 18 "
-                "and columns / k <= 18 "
-                "and rows / k <= 390 "
-                "and k > 5 "
-                "and columns > 27",
-        .ranking = kRanking27,
+        .path = "layout == transposed and k > 3 and rows / k > 18 and columns / k <= 18 and rows / k <= 390",
+        .ranking = kRanking13,
     },
     {
-        .id = 28,
+        .id = 14,
         .problems = 2,
         .margin = 1.03F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed and k > 3 and rows / k > 18 and columns / k <= 18 and rows / k > 390",
-        .ranking = kRanking28,
+        .ranking = kRanking14,
     },
     {
-        .id = 29,
-        .problems = 8,
+        .id = 15,
+        .problems = 9,
         .margin = 1.05F,
-        .regret = 1.00F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
-        .path = "layout == transposed and k > 3 and rows / k > 18 and columns / k > 18 and k <= 22",
-        .ranking = kRanking29,
+        .path = "layout == transposed and k > 3 and rows / k > 18 and columns / k > 18",
+        .ranking = kRanking15,
     },
     {
-        .id = 30,
-        .problems = 1,
-        .margin = 1.10F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed and k > 3 and rows / k > 18 and columns / k > 18 and k > 22",
-        .ranking = kRanking30,
-    },
-    {
-        .id = 31,
+        .id = 16,
         .problems = 29,
         .margin = 1.14F,
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.05F,
         .path = "layout != transposed",
-        .ranking = kRanking31,
+        .ranking = kRanking16,
     },
 };
 
@@ -716,48 +355,24 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                     return kLeaves[0];
                 } else {
                     if (problem.rows <= 3) {
-                        if (product(problem.columns, problem.k) <= 120) {
-                            // cpu_scalar default
-                            // 2 problems nearby, margin 0.95, regret 1.35 [1.19, 1.55]
-                            return kLeaves[1];
-                        } else {
-                            // cpu_avx512 rows=64
-                            // 3 problems nearby, margin 0.62, regret 1.97 [1.04, 4.02]
-                            return kLeaves[2];
-                        }
+                        // cpu_scalar default
+                        // 3 problems nearby, margin 1.02, regret 1.22 [1.00, 1.55]
+                        return kLeaves[1];
                     } else {
                         // cpu_openmp rows=64
                         // 3 problems nearby, margin 0.98, regret 1.25 [1.00, 1.65]
-                        return kLeaves[3];
+                        return kLeaves[2];
                     }
                 }
             } else {
                 if (problem.elements() <= 2048) {
                     // cpu_openmp rows=64
                     // 1 problems, margin 1.55, regret 1.00 [1.00, 1.00]
-                    return kLeaves[4];
+                    return kLeaves[3];
                 } else {
-                    if (ratio(problem.rows, problem.k) <= 3.9) {
-                        // cpu_avx512 rows=16
-                        // 3 problems nearby, margin 1.31, regret 1.03 [1.00, 1.08]
-                        return kLeaves[5];
-                    } else {
-                        if (ratio(problem.rows, problem.columns) <= 0.01) {
-                            // cpu_openmp rows=16
-                            // 1 problems, margin 1.76, regret 1.00 [1.00, 1.00]
-                            return kLeaves[6];
-                        } else {
-                            if (ratio(problem.columns, problem.k) <= 8192) {
-                                // cpu_openmp rows=16
-                                // 7 problems, margin 3.39, regret 1.01 [1.00, 1.04]
-                                return kLeaves[7];
-                            } else {
-                                // cpu_openmp rows=64
-                                // 1 problems, margin 1.25, regret 1.00 [1.00, 1.00]
-                                return kLeaves[8];
-                            }
-                        }
-                    }
+                    // cpu_openmp rows=16
+                    // 9 problems, margin 2.79, regret 1.05 [1.00, 1.13]
+                    return kLeaves[4];
                 }
             }
         } else {
@@ -767,90 +382,42 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         if (ratio(problem.rows, problem.columns) <= 0.22) {
                             // cpu_scalar default
                             // 1 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                            return kLeaves[9];
+                            return kLeaves[5];
                         } else {
                             // cpu_openmp rows=16
                             // 1 problems, margin 1.29, regret 1.00 [1.00, 1.00]
-                            return kLeaves[10];
+                            return kLeaves[6];
                         }
                     } else {
-                        if (problem.elements() <= 390) {
-                            // cpu_avx512 rows=16
-                            // 3 problems nearby, margin 0.97, regret 1.20 [1.00, 1.56]
-                            return kLeaves[11];
-                        } else {
-                            if (problem.results() <= 390) {
-                                // cpu_openmp rows=16
-                                // 3 problems nearby, margin 1.03, regret 1.17 [1.14, 1.23]
-                                return kLeaves[12];
-                            } else {
-                                // cpu_avx512 rows=16
-                                // 4 problems nearby, margin 1.06, regret 1.00 [1.00, 1.00]
-                                return kLeaves[13];
-                            }
-                        }
+                        // cpu_avx512 rows=16
+                        // 7 problems nearby, margin 1.06, regret 1.08 [1.00, 1.23]
+                        return kLeaves[7];
                     }
                 } else {
                     if (ratio(problem.columns, problem.k) <= 14) {
-                        if (product(problem.rows, problem.columns) <= 2048) {
-                            if (ratio(problem.columns, problem.k) <= 1) {
-                                // cpu_avx2 rows=64
-                                // 1 problems, margin 1.20, regret 1.00 [1.00, 1.00]
-                                return kLeaves[14];
-                            } else {
-                                if (ratio(problem.rows, problem.k) <= 1.5) {
-                                    // cpu_avx512 rows=16
-                                    // 2 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[15];
-                                } else {
-                                    // cpu_scalar default
-                                    // 1 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[16];
-                                }
-                            }
-                        } else {
-                            // cpu_avx512 rows=16
-                            // 19 problems, margin 1.06, regret 1.01 [1.00, 1.02]
-                            return kLeaves[17];
-                        }
+                        // cpu_avx512 rows=16
+                        // 23 problems, margin 1.06, regret 1.02 [1.00, 1.04]
+                        return kLeaves[8];
                     } else {
                         if (problem.rows <= 82) {
                             if (ratio(problem.rows, problem.k) <= 9) {
-                                if (problem.rows <= 39) {
-                                    if (ratio(problem.rows, problem.k) <= 3.9) {
-                                        // cpu_avx512 rows=16
-                                        // 11 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[18];
-                                    } else {
-                                        // cpu_openmp rows=16
-                                        // 2 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[19];
-                                    }
-                                } else {
-                                    // cpu_avx512 rows=16
-                                    // 3 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[20];
-                                }
+                                // cpu_avx512 rows=16
+                                // 16 problems, margin 1.18, regret 1.02 [1.00, 1.04]
+                                return kLeaves[9];
                             } else {
-                                if (problem.elements() <= 56'000) {
-                                    // cpu_openmp rows=16
-                                    // 1 problems, margin 1.42, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[21];
-                                } else {
-                                    // cpu_avx512 rows=16
-                                    // 2 problems nearby, margin 0.97, regret 1.13 [1.08, 1.19]
-                                    return kLeaves[22];
-                                }
+                                // cpu_openmp rows=16
+                                // 1 problems, margin 1.42, regret 1.00 [1.00, 1.00]
+                                return kLeaves[10];
                             }
                         } else {
                             if (problem.results() <= 27'000) {
                                 // cpu_avx512 rows=64
                                 // 6 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                                return kLeaves[23];
+                                return kLeaves[11];
                             } else {
                                 // cpu_avx512 rows=16
                                 // 5 problems nearby, margin 0.94, regret 1.12 [1.01, 1.25]
-                                return kLeaves[24];
+                                return kLeaves[12];
                             }
                         }
                     }
@@ -858,43 +425,25 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             } else {
                 if (ratio(problem.columns, problem.k) <= 18) {
                     if (ratio(problem.rows, problem.k) <= 390) {
-                        if (problem.k <= 5) {
-                            // cpu_openmp rows=16
-                            // 2 problems nearby, margin 0.72, regret 1.39 [1.33, 1.46]
-                            return kLeaves[25];
-                        } else {
-                            if (problem.columns <= 27) {
-                                // cpu_avx512 rows=64
-                                // 4 problems nearby, margin 1.02, regret 1.04 [1.00, 1.11]
-                                return kLeaves[26];
-                            } else {
-                                // cpu_avx512 rows=16
-                                // 4 problems, margin 1.05, regret 1.01 [1.00, 1.01]
-                                return kLeaves[27];
-                            }
-                        }
+                        // cpu_avx512 rows=16
+                        // 4 problems, margin 1.05, regret 1.01 [1.00, 1.01]
+                        return kLeaves[13];
                     } else {
                         // cpu_avx512 rows=64
                         // 2 problems nearby, margin 1.03, regret 1.00 [1.00, 1.00]
-                        return kLeaves[28];
+                        return kLeaves[14];
                     }
                 } else {
-                    if (problem.k <= 22) {
-                        // cpu_avx512 rows=64
-                        // 8 problems, margin 1.05, regret 1.00 [1.00, 1.01]
-                        return kLeaves[29];
-                    } else {
-                        // cpu_avx512 rows=16
-                        // 1 problems, margin 1.10, regret 1.00 [1.00, 1.00]
-                        return kLeaves[30];
-                    }
+                    // cpu_avx512 rows=64
+                    // 9 problems, margin 1.05, regret 1.01 [1.00, 1.01]
+                    return kLeaves[15];
                 }
             }
         }
     } else {
         // cpu_avx512 rows=16
         // 29 problems, margin 1.14, regret 1.02 [1.00, 1.05]
-        return kLeaves[31];
+        return kLeaves[16];
     }
 }
 

@@ -23,95 +23,62 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.51F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 3.44F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 5.19F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 3.52F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.73F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 4.05F},
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 3.73F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.07F},
-    {VariantId::cpu_scalar, {}, 1.26F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_scalar, {}, 1.02F},
 };
 
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.11F},
-    {VariantId::cpu_scalar, {}, 1.39F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_scalar, {}, 1.46F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_scalar, {}, 3.35F},
 };
 
-constexpr Choice<Problem> kRanking15[] = {
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.97F},
-    {VariantId::cpu_scalar, {}, 1.09F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_scalar, {}, 1.19F},
 };
 
-constexpr Choice<Problem> kRanking18[] = {
+constexpr Choice<Problem> kRanking11[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking19[] = {
+constexpr Choice<Problem> kRanking12[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_scalar, {}, 2.16F},
 };
 
-constexpr Choice<Problem> kRanking20[] = {
+constexpr Choice<Problem> kRanking13[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
     {VariantId::cpu_scalar, {}, 4.01F},
 };
@@ -129,196 +96,96 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 1,
-        .margin = 0.66F,
-        .regret = 1.51F,
+        .problems = 3,
+        .margin = 0.29F,
+        .regret = 3.44F,
         .regret_lo = 1.51F,
-        .regret_hi = 1.51F,
-        .path = "rows <= 3 "
-                "and columns / k <= 22000 "
-                "and rows / columns <= 2.2e-05 "
-                "and rows > 1 "
-                "and rows / k <= 0.018",
+        .regret_hi = 5.39F,
+        .path = "rows <= 3 and columns / k <= 22000 and rows / columns <= 2.2e-05 and rows > 1",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 2,
-        .margin = 0.19F,
-        .regret = 5.19F,
-        .regret_lo = 4.99F,
-        .regret_hi = 5.39F,
-        .path = "rows <= 3 "
-                "and columns / k <= 22000 "
-                "and rows / columns <= 2.2e-05 "
-                "and rows > 1 "
-                "and rows / k > 0.018",
+        .problems = 14,
+        .margin = 3.39F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows <= 3 and columns / k <= 22000 and rows / columns > 2.2e-05 and elements <= 47000",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 6,
-        .margin = 3.75F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 "
-                "and columns / k <= 22000 "
-                "and rows / columns > 2.2e-05 "
-                "and elements <= 47000 "
-                "and columns * k <= 47000 "
-                "and elements <= 22000",
+        .problems = 7,
+        .margin = 0.28F,
+        .regret = 3.52F,
+        .regret_lo = 2.59F,
+        .regret_hi = 4.53F,
+        .path = "rows <= 3 and columns / k <= 22000 and rows / columns > 2.2e-05 and elements > 47000",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 2,
-        .margin = 0.27F,
-        .regret = 3.73F,
-        .regret_lo = 3.61F,
-        .regret_hi = 3.85F,
-        .path = "rows <= 3 "
-                "and columns / k <= 22000 "
-                "and rows / columns > 2.2e-05 "
-                "and elements <= 47000 "
-                "and columns * k <= 47000 "
-                "and elements > 22000",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 8,
-        .margin = 3.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 "
-                "and columns / k <= 22000 "
-                "and rows / columns > 2.2e-05 "
-                "and elements <= 47000 "
-                "and columns * k > 47000",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 2,
-        .margin = 2.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 "
-                "and columns / k <= 22000 "
-                "and rows / columns > 2.2e-05 "
-                "and elements > 47000 "
-                "and columns / k <= 512",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 6,
-        .margin = 0.25F,
-        .regret = 4.05F,
-        .regret_lo = 3.47F,
-        .regret_hi = 4.72F,
-        .path = "rows <= 3 "
-                "and columns / k <= 22000 "
-                "and rows / columns > 2.2e-05 "
-                "and elements > 47000 "
-                "and columns / k > 512",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
         .problems = 2,
         .margin = 3.71F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows <= 3 and columns / k > 22000 and rows <= 1",
-        .ranking = kRanking8,
+        .ranking = kRanking4,
     },
     {
-        .id = 9,
+        .id = 5,
         .problems = 2,
         .margin = 0.27F,
         .regret = 3.73F,
         .regret_lo = 3.61F,
         .regret_hi = 3.85F,
         .path = "rows <= 3 and columns / k > 22000 and rows > 1",
-        .ranking = kRanking9,
+        .ranking = kRanking5,
     },
     {
-        .id = 10,
-        .problems = 4,
-        .margin = 1.18F,
-        .regret = 1.07F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.23F,
-        .path = "rows > 3 and elements <= 2048 and rows / k <= 3.3 and rows <= 22 and results <= 18",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
+        .id = 6,
         .problems = 4,
         .margin = 1.16F,
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.06F,
-        .path = "rows > 3 and elements <= 2048 and rows / k <= 3.3 and rows <= 22 and results > 18",
-        .ranking = kRanking11,
+        .path = "rows > 3 and elements <= 2048 and rows / k <= 3.3",
+        .ranking = kRanking6,
     },
     {
-        .id = 12,
-        .problems = 5,
-        .margin = 1.25F,
-        .regret = 1.11F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.26F,
-        .path = "rows > 3 and elements <= 2048 and rows / k <= 3.3 and rows > 22",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
+        .id = 7,
         .problems = 2,
         .margin = 1.46F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows > 3 and elements <= 2048 and rows / k > 3.3 and rows <= 32",
-        .ranking = kRanking13,
+        .ranking = kRanking7,
     },
     {
-        .id = 14,
+        .id = 8,
         .problems = 5,
         .margin = 3.35F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows > 3 and elements <= 2048 and rows / k > 3.3 and rows > 32",
-        .ranking = kRanking14,
+        .ranking = kRanking8,
     },
     {
-        .id = 15,
+        .id = 9,
         .problems = 1,
         .margin = 1.42F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows > 3 and elements > 2048 and rows / k <= 0.0068",
-        .ranking = kRanking15,
+        .ranking = kRanking9,
     },
     {
-        .id = 16,
-        .problems = 2,
-        .margin = 0.55F,
-        .regret = 1.97F,
-        .regret_lo = 1.01F,
-        .regret_hi = 3.85F,
-        .path = "rows > 3 and elements > 2048 and rows / k > 0.0068 and results <= 4",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
+        .id = 10,
         .problems = 1,
         .margin = 1.18F,
         .regret = 1.01F,
@@ -327,14 +194,13 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "rows > 3 "
                 "and elements > 2048 "
                 "and rows / k > 0.0068 "
-                "and results > 4 "
-                "and rows * columns <= 10000 "
+                "and rows * columns <= 8200 "
                 "and rows <= 13 "
-                "and k <= 3",
-        .ranking = kRanking17,
+                "and results <= 13",
+        .ranking = kRanking10,
     },
     {
-        .id = 18,
+        .id = 11,
         .problems = 5,
         .margin = 1.27F,
         .regret = 1.00F,
@@ -343,14 +209,13 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "rows > 3 "
                 "and elements > 2048 "
                 "and rows / k > 0.0068 "
-                "and results > 4 "
-                "and rows * columns <= 10000 "
+                "and rows * columns <= 8200 "
                 "and rows <= 13 "
-                "and k > 3",
-        .ranking = kRanking18,
+                "and results > 13",
+        .ranking = kRanking11,
     },
     {
-        .id = 19,
+        .id = 12,
         .problems = 6,
         .margin = 2.16F,
         .regret = 1.00F,
@@ -359,24 +224,19 @@ constexpr Leaf<Problem> kLeaves[] = {
         .path = "rows > 3 "
                 "and elements > 2048 "
                 "and rows / k > 0.0068 "
-                "and results > 4 "
-                "and rows * columns <= 10000 "
+                "and rows * columns <= 8200 "
                 "and rows > 13",
-        .ranking = kRanking19,
+        .ranking = kRanking12,
     },
     {
-        .id = 20,
+        .id = 13,
         .problems = 53,
         .margin = 3.94F,
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.04F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and rows / k > 0.0068 "
-                "and results > 4 "
-                "and rows * columns > 10000",
-        .ranking = kRanking20,
+        .path = "rows > 3 and elements > 2048 and rows / k > 0.0068 and rows * columns > 8200",
+        .ranking = kRanking13,
     },
 };
 
@@ -389,117 +249,75 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                     // 6 problems nearby, margin 3.46, regret 1.00 [1.00, 1.00]
                     return kLeaves[0];
                 } else {
-                    if (ratio(problem.rows, problem.k) <= 0.018) {
-                        // cpu_openmp rows=16
-                        // 1 problems nearby, margin 0.66, regret 1.51 [1.51, 1.51]
-                        return kLeaves[1];
-                    } else {
-                        // cpu_openmp rows=64
-                        // 2 problems nearby, margin 0.19, regret 5.19 [4.99, 5.39]
-                        return kLeaves[2];
-                    }
+                    // cpu_openmp rows=64
+                    // 3 problems nearby, margin 0.29, regret 3.44 [1.51, 5.39]
+                    return kLeaves[1];
                 }
             } else {
                 if (problem.elements() <= 47'000) {
-                    if (product(problem.columns, problem.k) <= 47'000) {
-                        if (problem.elements() <= 22'000) {
-                            // cpu_scalar default
-                            // 6 problems, margin 3.75, regret 1.00 [1.00, 1.00]
-                            return kLeaves[3];
-                        } else {
-                            // cpu_openmp rows=64
-                            // 2 problems nearby, margin 0.27, regret 3.73 [3.61, 3.85]
-                            return kLeaves[4];
-                        }
-                    } else {
-                        // cpu_scalar default
-                        // 8 problems, margin 3.13, regret 1.00 [1.00, 1.00]
-                        return kLeaves[5];
-                    }
+                    // cpu_scalar default
+                    // 14 problems, margin 3.39, regret 1.00 [1.00, 1.00]
+                    return kLeaves[2];
                 } else {
-                    if (ratio(problem.columns, problem.k) <= 512) {
-                        // cpu_scalar default
-                        // 2 problems nearby, margin 2.13, regret 1.00 [1.00, 1.00]
-                        return kLeaves[6];
-                    } else {
-                        // cpu_openmp rows=64
-                        // 6 problems nearby, margin 0.25, regret 4.05 [3.47, 4.72]
-                        return kLeaves[7];
-                    }
+                    // cpu_openmp rows=64
+                    // 7 problems nearby, margin 0.28, regret 3.52 [2.59, 4.53]
+                    return kLeaves[3];
                 }
             }
         } else {
             if (problem.rows <= 1) {
                 // cpu_scalar default
                 // 2 problems nearby, margin 3.71, regret 1.00 [1.00, 1.00]
-                return kLeaves[8];
+                return kLeaves[4];
             } else {
                 // cpu_openmp rows=64
                 // 2 problems nearby, margin 0.27, regret 3.73 [3.61, 3.85]
-                return kLeaves[9];
+                return kLeaves[5];
             }
         }
     } else {
         if (problem.elements() <= 2048) {
             if (ratio(problem.rows, problem.k) <= 3.3) {
-                if (problem.rows <= 22) {
-                    if (problem.results() <= 18) {
-                        // cpu_openmp rows=64
-                        // 4 problems nearby, margin 1.18, regret 1.07 [1.00, 1.23]
-                        return kLeaves[10];
-                    } else {
-                        // cpu_scalar default
-                        // 4 problems, margin 1.16, regret 1.02 [1.00, 1.06]
-                        return kLeaves[11];
-                    }
-                } else {
-                    // cpu_openmp rows=16
-                    // 5 problems nearby, margin 1.25, regret 1.11 [1.00, 1.26]
-                    return kLeaves[12];
-                }
+                // cpu_scalar default
+                // 4 problems, margin 1.16, regret 1.02 [1.00, 1.06]
+                return kLeaves[6];
             } else {
                 if (problem.rows <= 32) {
                     // cpu_openmp rows=64
                     // 2 problems, margin 1.46, regret 1.00 [1.00, 1.00]
-                    return kLeaves[13];
+                    return kLeaves[7];
                 } else {
                     // cpu_openmp rows=16
                     // 5 problems nearby, margin 3.35, regret 1.00 [1.00, 1.00]
-                    return kLeaves[14];
+                    return kLeaves[8];
                 }
             }
         } else {
             if (ratio(problem.rows, problem.k) <= 0.0068) {
                 // cpu_scalar default
                 // 1 problems, margin 1.42, regret 1.00 [1.00, 1.00]
-                return kLeaves[15];
+                return kLeaves[9];
             } else {
-                if (problem.results() <= 4) {
-                    // cpu_openmp rows=64
-                    // 2 problems nearby, margin 0.55, regret 1.97 [1.01, 3.85]
-                    return kLeaves[16];
-                } else {
-                    if (product(problem.rows, problem.columns) <= 10'000) {
-                        if (problem.rows <= 13) {
-                            if (problem.k <= 3) {
-                                // cpu_openmp rows=64
-                                // 1 problems, margin 1.18, regret 1.01 [1.01, 1.01]
-                                return kLeaves[17];
-                            } else {
-                                // cpu_scalar default
-                                // 5 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                                return kLeaves[18];
-                            }
+                if (product(problem.rows, problem.columns) <= 8200) {
+                    if (problem.rows <= 13) {
+                        if (problem.results() <= 13) {
+                            // cpu_openmp rows=64
+                            // 1 problems, margin 1.18, regret 1.01 [1.01, 1.01]
+                            return kLeaves[10];
                         } else {
-                            // cpu_openmp rows=16
-                            // 6 problems, margin 2.16, regret 1.00 [1.00, 1.00]
-                            return kLeaves[19];
+                            // cpu_scalar default
+                            // 5 problems, margin 1.27, regret 1.00 [1.00, 1.00]
+                            return kLeaves[11];
                         }
                     } else {
                         // cpu_openmp rows=16
-                        // 53 problems, margin 3.94, regret 1.02 [1.00, 1.04]
-                        return kLeaves[20];
+                        // 6 problems, margin 2.16, regret 1.00 [1.00, 1.00]
+                        return kLeaves[12];
                     }
+                } else {
+                    // cpu_openmp rows=16
+                    // 53 problems, margin 3.94, regret 1.02 [1.00, 1.04]
+                    return kLeaves[13];
                 }
             }
         }

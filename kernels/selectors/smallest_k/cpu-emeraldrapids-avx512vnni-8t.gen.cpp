@@ -40,77 +40,62 @@ constexpr Choice<Problem> kRanking4[] = {
 };
 
 constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.20F},
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 3.78F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 3.78F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.10F},
-    {VariantId::cpu_scalar, {}, 1.36F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_scalar, {}, 1.59F},
 };
 
-constexpr Choice<Problem> kRanking11[] = {
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.10F},
     {VariantId::cpu_scalar, {}, 2.01F},
 };
 
-constexpr Choice<Problem> kRanking12[] = {
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
+constexpr Choice<Problem> kRanking11[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 2.30F},
     {VariantId::cpu_scalar, {}, 1.04F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
+constexpr Choice<Problem> kRanking12[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 3.15F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking14[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
 constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.05F},
-    {VariantId::cpu_scalar, {}, 1.45F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_scalar, {}, 1.14F},
 };
 
-constexpr Choice<Problem> kRanking19[] = {
+constexpr Choice<Problem> kRanking16[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_scalar, {}, 1.98F},
 };
 
-constexpr Choice<Problem> kRanking20[] = {
+constexpr Choice<Problem> kRanking17[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
     {VariantId::cpu_scalar, {}, 5.33F},
 };
@@ -171,17 +156,17 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows <= 3 and elements > 150000 and rows / k <= 0.027 and rows <= 2",
+        .path = "rows <= 3 and elements > 150000 and rows / k <= 0.027",
         .ranking = kRanking4,
     },
     {
         .id = 5,
-        .problems = 2,
-        .margin = 0.45F,
-        .regret = 2.20F,
-        .regret_lo = 1.37F,
-        .regret_hi = 3.53F,
-        .path = "rows <= 3 and elements > 150000 and rows / k <= 0.027 and rows > 2",
+        .problems = 5,
+        .margin = 0.26F,
+        .regret = 3.78F,
+        .regret_lo = 3.08F,
+        .regret_hi = 5.00F,
+        .path = "rows <= 3 and elements > 150000 and rows / k > 0.027 and rows <= 2",
         .ranking = kRanking5,
     },
     {
@@ -189,73 +174,53 @@ constexpr Leaf<Problem> kLeaves[] = {
         .problems = 5,
         .margin = 0.26F,
         .regret = 3.78F,
-        .regret_lo = 3.08F,
-        .regret_hi = 5.00F,
-        .path = "rows <= 3 and elements > 150000 and rows / k > 0.027 and rows <= 2",
+        .regret_lo = 3.07F,
+        .regret_hi = 4.98F,
+        .path = "rows <= 3 and elements > 150000 and rows / k > 0.027 and rows > 2",
         .ranking = kRanking6,
     },
     {
         .id = 7,
-        .problems = 5,
-        .margin = 0.26F,
-        .regret = 3.78F,
-        .regret_lo = 3.07F,
-        .regret_hi = 4.98F,
-        .path = "rows <= 3 and elements > 150000 and rows / k > 0.027 and rows > 2",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
         .problems = 4,
         .margin = 1.20F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 3 and elements <= 2048 and rows / k <= 2.2 and rows <= 22",
-        .ranking = kRanking8,
+        .path = "rows > 3 and elements <= 2048 and rows / k <= 2.2",
+        .ranking = kRanking7,
     },
     {
-        .id = 9,
-        .problems = 5,
-        .margin = 1.23F,
-        .regret = 1.10F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.23F,
-        .path = "rows > 3 and elements <= 2048 and rows / k <= 2.2 and rows > 22",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
+        .id = 8,
         .problems = 2,
         .margin = 1.59F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows > 3 and elements <= 2048 and rows / k > 2.2 and results <= 180",
-        .ranking = kRanking10,
+        .ranking = kRanking8,
     },
     {
-        .id = 11,
+        .id = 9,
         .problems = 6,
         .margin = 1.84F,
         .regret = 1.10F,
         .regret_lo = 1.00F,
         .regret_hi = 1.21F,
         .path = "rows > 3 and elements <= 2048 and rows / k > 2.2 and results > 180",
-        .ranking = kRanking11,
+        .ranking = kRanking9,
     },
     {
-        .id = 12,
+        .id = 10,
         .problems = 8,
         .margin = 1.52F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "rows > 3 and elements > 2048 and rows <= 4 and columns / k <= 150",
-        .ranking = kRanking12,
+        .ranking = kRanking10,
     },
     {
-        .id = 13,
+        .id = 11,
         .problems = 8,
         .margin = 0.45F,
         .regret = 2.30F,
@@ -266,30 +231,30 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows <= 4 "
                 "and columns / k > 150 "
                 "and columns * k <= 1800000",
-        .ranking = kRanking13,
+        .ranking = kRanking11,
     },
     {
-        .id = 14,
+        .id = 12,
         .problems = 2,
         .margin = 0.32F,
         .regret = 3.15F,
         .regret_lo = 2.80F,
         .regret_hi = 3.53F,
         .path = "rows > 3 and elements > 2048 and rows <= 4 and columns / k > 150 and columns * k > 1800000",
-        .ranking = kRanking14,
+        .ranking = kRanking12,
     },
     {
-        .id = 15,
+        .id = 13,
         .problems = 1,
         .margin = 1.41F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows > 3 and elements > 2048 and rows > 4 and rows / k <= 0.0068",
-        .ranking = kRanking15,
+        .ranking = kRanking13,
     },
     {
-        .id = 16,
+        .id = 14,
         .problems = 3,
         .margin = 1.16F,
         .regret = 1.00F,
@@ -300,28 +265,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows > 4 "
                 "and rows / k > 0.0068 "
                 "and rows * columns <= 15000 "
-                "and rows / k <= 0.27 "
-                "and rows <= 15",
-        .ranking = kRanking16,
+                "and rows / k <= 0.27",
+        .ranking = kRanking14,
     },
     {
-        .id = 17,
-        .problems = 5,
-        .margin = 1.38F,
-        .regret = 1.05F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.15F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and rows > 4 "
-                "and rows / k > 0.0068 "
-                "and rows * columns <= 15000 "
-                "and rows / k <= 0.27 "
-                "and rows > 15",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
+        .id = 15,
         .problems = 2,
         .margin = 1.14F,
         .regret = 1.00F,
@@ -334,10 +282,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows * columns <= 15000 "
                 "and rows / k > 0.27 "
                 "and results <= 39",
-        .ranking = kRanking18,
+        .ranking = kRanking15,
     },
     {
-        .id = 19,
+        .id = 16,
         .problems = 7,
         .margin = 1.98F,
         .regret = 1.00F,
@@ -350,17 +298,17 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows * columns <= 15000 "
                 "and rows / k > 0.27 "
                 "and results > 39",
-        .ranking = kRanking19,
+        .ranking = kRanking16,
     },
     {
-        .id = 20,
+        .id = 17,
         .problems = 53,
         .margin = 5.29F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
         .path = "rows > 3 and elements > 2048 and rows > 4 and rows / k > 0.0068 and rows * columns > 15000",
-        .ranking = kRanking20,
+        .ranking = kRanking17,
     },
 };
 
@@ -390,48 +338,36 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             }
         } else {
             if (ratio(problem.rows, problem.k) <= 0.027) {
-                if (problem.rows <= 2) {
-                    // cpu_scalar default
-                    // 2 problems nearby, margin 2.19, regret 1.00 [1.00, 1.00]
-                    return kLeaves[4];
-                } else {
-                    // cpu_openmp rows=16
-                    // 2 problems nearby, margin 0.45, regret 2.20 [1.37, 3.53]
-                    return kLeaves[5];
-                }
+                // cpu_scalar default
+                // 2 problems nearby, margin 2.19, regret 1.00 [1.00, 1.00]
+                return kLeaves[4];
             } else {
                 if (problem.rows <= 2) {
                     // cpu_openmp rows=16
                     // 5 problems nearby, margin 0.26, regret 3.78 [3.08, 5.00]
-                    return kLeaves[6];
+                    return kLeaves[5];
                 } else {
                     // cpu_openmp rows=64
                     // 5 problems nearby, margin 0.26, regret 3.78 [3.07, 4.98]
-                    return kLeaves[7];
+                    return kLeaves[6];
                 }
             }
         }
     } else {
         if (problem.elements() <= 2048) {
             if (ratio(problem.rows, problem.k) <= 2.2) {
-                if (problem.rows <= 22) {
-                    // cpu_scalar default
-                    // 4 problems, margin 1.20, regret 1.00 [1.00, 1.00]
-                    return kLeaves[8];
-                } else {
-                    // cpu_openmp rows=16
-                    // 5 problems nearby, margin 1.23, regret 1.10 [1.01, 1.23]
-                    return kLeaves[9];
-                }
+                // cpu_scalar default
+                // 4 problems, margin 1.20, regret 1.00 [1.00, 1.00]
+                return kLeaves[7];
             } else {
                 if (problem.results() <= 180) {
                     // cpu_openmp rows=64
                     // 2 problems, margin 1.59, regret 1.00 [1.00, 1.00]
-                    return kLeaves[10];
+                    return kLeaves[8];
                 } else {
                     // cpu_openmp rows=16
                     // 6 problems nearby, margin 1.84, regret 1.10 [1.00, 1.21]
-                    return kLeaves[11];
+                    return kLeaves[9];
                 }
             }
         } else {
@@ -439,50 +375,44 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 if (ratio(problem.columns, problem.k) <= 150) {
                     // cpu_scalar default
                     // 8 problems nearby, margin 1.52, regret 1.00 [1.00, 1.01]
-                    return kLeaves[12];
+                    return kLeaves[10];
                 } else {
                     if (product(problem.columns, problem.k) <= 1'800'000) {
                         // cpu_openmp rows=64
                         // 8 problems nearby, margin 0.45, regret 2.30 [1.43, 3.70]
-                        return kLeaves[13];
+                        return kLeaves[11];
                     } else {
                         // cpu_openmp rows=16
                         // 2 problems nearby, margin 0.32, regret 3.15 [2.80, 3.53]
-                        return kLeaves[14];
+                        return kLeaves[12];
                     }
                 }
             } else {
                 if (ratio(problem.rows, problem.k) <= 0.0068) {
                     // cpu_scalar default
                     // 1 problems, margin 1.41, regret 1.00 [1.00, 1.00]
-                    return kLeaves[15];
+                    return kLeaves[13];
                 } else {
                     if (product(problem.rows, problem.columns) <= 15'000) {
                         if (ratio(problem.rows, problem.k) <= 0.27) {
-                            if (problem.rows <= 15) {
-                                // cpu_scalar default
-                                // 3 problems, margin 1.16, regret 1.00 [1.00, 1.00]
-                                return kLeaves[16];
-                            } else {
-                                // cpu_openmp rows=16
-                                // 5 problems nearby, margin 1.38, regret 1.05 [1.00, 1.15]
-                                return kLeaves[17];
-                            }
+                            // cpu_scalar default
+                            // 3 problems, margin 1.16, regret 1.00 [1.00, 1.00]
+                            return kLeaves[14];
                         } else {
                             if (problem.results() <= 39) {
                                 // cpu_openmp rows=64
                                 // 2 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                                return kLeaves[18];
+                                return kLeaves[15];
                             } else {
                                 // cpu_openmp rows=16
                                 // 7 problems, margin 1.98, regret 1.00 [1.00, 1.00]
-                                return kLeaves[19];
+                                return kLeaves[16];
                             }
                         }
                     } else {
                         // cpu_openmp rows=16
                         // 53 problems, margin 5.29, regret 1.01 [1.00, 1.02]
-                        return kLeaves[20];
+                        return kLeaves[17];
                     }
                 }
             }

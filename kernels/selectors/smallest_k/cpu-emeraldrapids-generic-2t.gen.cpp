@@ -31,45 +31,45 @@ constexpr Choice<Problem> kRanking2[] = {
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 4.33F},
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 4.21F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking6[] = {
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 4.67F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.05F},
     {VariantId::cpu_scalar, {}, 1.41F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_scalar, {}, 1.06F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.05F},
     {VariantId::cpu_scalar, {}, 1.71F},
 };
 
-constexpr Choice<Problem> kRanking11[] = {
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.05F},
     {VariantId::cpu_scalar, {}, 2.53F},
+};
+
+constexpr Choice<Problem> kRanking10[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
+constexpr Choice<Problem> kRanking11[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.24F},
+    {VariantId::cpu_scalar, {}, 1.07F},
 };
 
 constexpr Choice<Problem> kRanking12[] = {
@@ -77,8 +77,8 @@ constexpr Choice<Problem> kRanking12[] = {
 };
 
 constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.24F},
-    {VariantId::cpu_scalar, {}, 1.07F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 3.15F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking14[] = {
@@ -86,22 +86,22 @@ constexpr Choice<Problem> kRanking14[] = {
 };
 
 constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.15F},
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.77F},
+    {VariantId::cpu_scalar, {}, 1.52F},
 };
 
 constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.10F},
 };
 
 constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.04F},
-    {VariantId::cpu_scalar, {}, 2.88F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
+    {VariantId::cpu_scalar, {}, 1.51F},
 };
 
 constexpr Choice<Problem> kRanking18[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 2.53F},
+    {VariantId::cpu_scalar, {}, 3.49F},
 };
 
 constexpr Choice<Problem> kRanking19[] = {
@@ -110,13 +110,13 @@ constexpr Choice<Problem> kRanking19[] = {
 };
 
 constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 2.02F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 9.18F},
 };
 
 constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 9.18F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.08F},
+    {VariantId::cpu_scalar, {}, 3.66F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -156,113 +156,76 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 3,
-        .problems = 4,
-        .margin = 4.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 "
-                "and columns / k <= 22000 "
-                "and columns / k > 390 "
-                "and rows > 1 "
-                "and elements > 15000 "
-                "and rows <= 2 "
-                "and columns / k <= 820",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 6,
-        .margin = 0.23F,
-        .regret = 4.33F,
-        .regret_lo = 3.56F,
-        .regret_hi = 4.97F,
-        .path = "rows <= 3 "
-                "and columns / k <= 22000 "
-                "and columns / k > 390 "
-                "and rows > 1 "
-                "and elements > 15000 "
-                "and rows <= 2 "
-                "and columns / k > 820",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
         .problems = 6,
         .margin = 0.24F,
         .regret = 4.21F,
         .regret_lo = 3.42F,
         .regret_hi = 4.76F,
-        .path = "rows <= 3 "
-                "and columns / k <= 22000 "
-                "and columns / k > 390 "
-                "and rows > 1 "
-                "and elements > 15000 "
-                "and rows > 2",
-        .ranking = kRanking5,
+        .path = "rows <= 3 and columns / k <= 22000 and columns / k > 390 and rows > 1 and elements > 15000",
+        .ranking = kRanking3,
     },
     {
-        .id = 6,
+        .id = 4,
         .problems = 2,
         .margin = 4.65F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows <= 3 and columns / k > 22000 and rows <= 1",
-        .ranking = kRanking6,
+        .ranking = kRanking4,
     },
     {
-        .id = 7,
+        .id = 5,
         .problems = 2,
         .margin = 0.21F,
         .regret = 4.67F,
         .regret_lo = 4.50F,
         .regret_hi = 4.84F,
         .path = "rows <= 3 and columns / k > 22000 and rows > 1",
-        .ranking = kRanking7,
+        .ranking = kRanking5,
     },
     {
-        .id = 8,
+        .id = 6,
         .problems = 2,
         .margin = 1.34F,
         .regret = 1.05F,
         .regret_lo = 1.00F,
         .regret_hi = 1.11F,
         .path = "rows > 3 and elements <= 1800 and rows <= 22 and k <= 1",
-        .ranking = kRanking8,
+        .ranking = kRanking6,
     },
     {
-        .id = 9,
+        .id = 7,
         .problems = 12,
         .margin = 1.08F,
         .regret = 1.06F,
         .regret_lo = 1.00F,
         .regret_hi = 1.19F,
         .path = "rows > 3 and elements <= 1800 and rows <= 22 and k > 1",
-        .ranking = kRanking9,
+        .ranking = kRanking7,
     },
     {
-        .id = 10,
+        .id = 8,
         .problems = 11,
         .margin = 1.63F,
         .regret = 1.05F,
         .regret_lo = 1.00F,
         .regret_hi = 1.12F,
         .path = "rows > 3 and elements <= 1800 and rows > 22",
-        .ranking = kRanking10,
+        .ranking = kRanking8,
     },
     {
-        .id = 11,
+        .id = 9,
         .problems = 5,
         .margin = 2.41F,
         .regret = 1.05F,
         .regret_lo = 1.00F,
         .regret_hi = 1.11F,
         .path = "rows > 3 and elements > 1800 and results <= 32",
-        .ranking = kRanking11,
+        .ranking = kRanking9,
     },
     {
-        .id = 12,
+        .id = 10,
         .problems = 1,
         .margin = 1.41F,
         .regret = 1.00F,
@@ -273,10 +236,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and results > 32 "
                 "and rows / k <= 0.012 "
                 "and columns * k <= 27000000",
-        .ranking = kRanking12,
+        .ranking = kRanking10,
     },
     {
-        .id = 13,
+        .id = 11,
         .problems = 2,
         .margin = 0.87F,
         .regret = 1.24F,
@@ -287,10 +250,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and results > 32 "
                 "and rows / k <= 0.012 "
                 "and columns * k > 27000000",
-        .ranking = kRanking13,
+        .ranking = kRanking11,
     },
     {
-        .id = 14,
+        .id = 12,
         .problems = 6,
         .margin = 1.76F,
         .regret = 1.00F,
@@ -302,10 +265,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 0.012 "
                 "and rows <= 4 "
                 "and columns / k <= 100",
-        .ranking = kRanking14,
+        .ranking = kRanking12,
     },
     {
-        .id = 15,
+        .id = 13,
         .problems = 5,
         .margin = 0.32F,
         .regret = 3.15F,
@@ -317,10 +280,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 0.012 "
                 "and rows <= 4 "
                 "and columns / k > 100",
-        .ranking = kRanking15,
+        .ranking = kRanking13,
     },
     {
-        .id = 16,
+        .id = 14,
         .problems = 4,
         .margin = 1.22F,
         .regret = 1.00F,
@@ -331,34 +294,68 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and results > 32 "
                 "and rows / k > 0.012 "
                 "and rows > 4 "
-                "and columns / k <= 56000 "
-                "and rows / columns <= 0.056 "
-                "and elements <= 6800 "
-                "and rows / k <= 1.8",
-        .ranking = kRanking16,
+                "and rows <= 6 "
+                "and columns / k <= 100",
+        .ranking = kRanking14,
     },
     {
-        .id = 17,
-        .problems = 4,
-        .margin = 2.78F,
-        .regret = 1.04F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.08F,
+        .id = 15,
+        .problems = 14,
+        .margin = 0.86F,
+        .regret = 1.77F,
+        .regret_lo = 1.27F,
+        .regret_hi = 2.55F,
         .path = "rows > 3 "
                 "and elements > 1800 "
                 "and results > 32 "
                 "and rows / k > 0.012 "
                 "and rows > 4 "
-                "and columns / k <= 56000 "
-                "and rows / columns <= 0.056 "
-                "and elements <= 6800 "
-                "and rows / k > 1.8",
+                "and rows <= 6 "
+                "and columns / k > 100",
+        .ranking = kRanking15,
+    },
+    {
+        .id = 16,
+        .problems = 16,
+        .margin = 0.99F,
+        .regret = 1.10F,
+        .regret_lo = 1.03F,
+        .regret_hi = 1.20F,
+        .path = "rows > 3 "
+                "and elements > 1800 "
+                "and results > 32 "
+                "and rows / k > 0.012 "
+                "and rows > 4 "
+                "and rows > 6 "
+                "and columns <= 18000 "
+                "and columns / k <= 8192 "
+                "and columns / k <= 32 "
+                "and rows <= 15",
+        .ranking = kRanking16,
+    },
+    {
+        .id = 17,
+        .problems = 33,
+        .margin = 1.48F,
+        .regret = 1.02F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.03F,
+        .path = "rows > 3 "
+                "and elements > 1800 "
+                "and results > 32 "
+                "and rows / k > 0.012 "
+                "and rows > 4 "
+                "and rows > 6 "
+                "and columns <= 18000 "
+                "and columns / k <= 8192 "
+                "and columns / k <= 32 "
+                "and rows > 15",
         .ranking = kRanking17,
     },
     {
         .id = 18,
-        .problems = 25,
-        .margin = 2.48F,
+        .problems = 28,
+        .margin = 3.42F,
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.04F,
@@ -367,10 +364,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and results > 32 "
                 "and rows / k > 0.012 "
                 "and rows > 4 "
-                "and columns / k <= 56000 "
-                "and rows / columns <= 0.056 "
-                "and elements > 6800 "
-                "and rows / k <= 180",
+                "and rows > 6 "
+                "and columns <= 18000 "
+                "and columns / k <= 8192 "
+                "and columns / k > 32",
         .ranking = kRanking18,
     },
     {
@@ -385,30 +382,13 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and results > 32 "
                 "and rows / k > 0.012 "
                 "and rows > 4 "
-                "and columns / k <= 56000 "
-                "and rows / columns <= 0.056 "
-                "and elements > 6800 "
-                "and rows / k > 180",
+                "and rows > 6 "
+                "and columns <= 18000 "
+                "and columns / k > 8192",
         .ranking = kRanking19,
     },
     {
         .id = 20,
-        .problems = 36,
-        .margin = 1.98F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "rows > 3 "
-                "and elements > 1800 "
-                "and results > 32 "
-                "and rows / k > 0.012 "
-                "and rows > 4 "
-                "and columns / k <= 56000 "
-                "and rows / columns > 0.056",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
         .problems = 2,
         .margin = 9.18F,
         .regret = 1.00F,
@@ -419,7 +399,26 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and results > 32 "
                 "and rows / k > 0.012 "
                 "and rows > 4 "
-                "and columns / k > 56000",
+                "and rows > 6 "
+                "and columns > 18000 "
+                "and k <= 1",
+        .ranking = kRanking20,
+    },
+    {
+        .id = 21,
+        .problems = 14,
+        .margin = 3.40F,
+        .regret = 1.08F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.17F,
+        .path = "rows > 3 "
+                "and elements > 1800 "
+                "and results > 32 "
+                "and rows / k > 0.012 "
+                "and rows > 4 "
+                "and rows > 6 "
+                "and columns > 18000 "
+                "and k > 1",
         .ranking = kRanking21,
     },
 };
@@ -442,21 +441,9 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         // 7 problems nearby, margin 3.13, regret 1.00 [1.00, 1.00]
                         return kLeaves[2];
                     } else {
-                        if (problem.rows <= 2) {
-                            if (ratio(problem.columns, problem.k) <= 820) {
-                                // cpu_scalar default
-                                // 4 problems nearby, margin 4.00, regret 1.00 [1.00, 1.00]
-                                return kLeaves[3];
-                            } else {
-                                // cpu_openmp rows=16
-                                // 6 problems nearby, margin 0.23, regret 4.33 [3.56, 4.97]
-                                return kLeaves[4];
-                            }
-                        } else {
-                            // cpu_openmp rows=64
-                            // 6 problems nearby, margin 0.24, regret 4.21 [3.42, 4.76]
-                            return kLeaves[5];
-                        }
+                        // cpu_openmp rows=64
+                        // 6 problems nearby, margin 0.24, regret 4.21 [3.42, 4.76]
+                        return kLeaves[3];
                     }
                 }
             }
@@ -464,11 +451,11 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             if (problem.rows <= 1) {
                 // cpu_scalar default
                 // 2 problems nearby, margin 4.65, regret 1.00 [1.00, 1.00]
-                return kLeaves[6];
+                return kLeaves[4];
             } else {
                 // cpu_openmp rows=64
                 // 2 problems nearby, margin 0.21, regret 4.67 [4.50, 4.84]
-                return kLeaves[7];
+                return kLeaves[5];
             }
         }
     } else {
@@ -477,77 +464,89 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 if (problem.k <= 1) {
                     // cpu_openmp rows=64
                     // 2 problems nearby, margin 1.34, regret 1.05 [1.00, 1.11]
-                    return kLeaves[8];
+                    return kLeaves[6];
                 } else {
                     // cpu_scalar default
                     // 12 problems nearby, margin 1.08, regret 1.06 [1.00, 1.19]
-                    return kLeaves[9];
+                    return kLeaves[7];
                 }
             } else {
                 // cpu_openmp rows=16
                 // 11 problems nearby, margin 1.63, regret 1.05 [1.00, 1.12]
-                return kLeaves[10];
+                return kLeaves[8];
             }
         } else {
             if (problem.results() <= 32) {
                 // cpu_openmp rows=64
                 // 5 problems, margin 2.41, regret 1.05 [1.00, 1.11]
-                return kLeaves[11];
+                return kLeaves[9];
             } else {
                 if (ratio(problem.rows, problem.k) <= 0.012) {
                     if (product(problem.columns, problem.k) <= 27'000'000) {
                         // cpu_scalar default
                         // 1 problems, margin 1.41, regret 1.00 [1.00, 1.00]
-                        return kLeaves[12];
+                        return kLeaves[10];
                     } else {
                         // cpu_openmp rows=16
                         // 2 problems nearby, margin 0.87, regret 1.24 [1.00, 1.54]
-                        return kLeaves[13];
+                        return kLeaves[11];
                     }
                 } else {
                     if (problem.rows <= 4) {
                         if (ratio(problem.columns, problem.k) <= 100) {
                             // cpu_scalar default
                             // 6 problems nearby, margin 1.76, regret 1.00 [1.00, 1.00]
-                            return kLeaves[14];
+                            return kLeaves[12];
                         } else {
                             // cpu_openmp rows=64
                             // 5 problems nearby, margin 0.32, regret 3.15 [1.85, 4.69]
-                            return kLeaves[15];
+                            return kLeaves[13];
                         }
                     } else {
-                        if (ratio(problem.columns, problem.k) <= 56'000) {
-                            if (ratio(problem.rows, problem.columns) <= 0.056) {
-                                if (problem.elements() <= 6800) {
-                                    if (ratio(problem.rows, problem.k) <= 1.8) {
-                                        // cpu_scalar default
-                                        // 4 problems, margin 1.22, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[16];
-                                    } else {
-                                        // cpu_openmp rows=16
-                                        // 4 problems nearby, margin 2.78, regret 1.04 [1.00, 1.08]
-                                        return kLeaves[17];
-                                    }
-                                } else {
-                                    if (ratio(problem.rows, problem.k) <= 180) {
-                                        // cpu_openmp rows=16
-                                        // 25 problems, margin 2.48, regret 1.02 [1.00, 1.04]
-                                        return kLeaves[18];
-                                    } else {
-                                        // cpu_openmp rows=64
-                                        // 1 problems, margin 10.20, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[19];
-                                    }
-                                }
+                        if (problem.rows <= 6) {
+                            if (ratio(problem.columns, problem.k) <= 100) {
+                                // cpu_scalar default
+                                // 4 problems, margin 1.22, regret 1.00 [1.00, 1.00]
+                                return kLeaves[14];
                             } else {
                                 // cpu_openmp rows=16
-                                // 36 problems, margin 1.98, regret 1.02 [1.01, 1.03]
-                                return kLeaves[20];
+                                // 14 problems nearby, margin 0.86, regret 1.77 [1.27, 2.55]
+                                return kLeaves[15];
                             }
                         } else {
-                            // cpu_openmp rows=64
-                            // 2 problems nearby, margin 9.18, regret 1.00 [1.00, 1.00]
-                            return kLeaves[21];
+                            if (problem.columns <= 18'000) {
+                                if (ratio(problem.columns, problem.k) <= 8192) {
+                                    if (ratio(problem.columns, problem.k) <= 32) {
+                                        if (problem.rows <= 15) {
+                                            // cpu_scalar default
+                                            // 16 problems nearby, margin 0.99, regret 1.10 [1.03, 1.20]
+                                            return kLeaves[16];
+                                        } else {
+                                            // cpu_openmp rows=16
+                                            // 33 problems, margin 1.48, regret 1.02 [1.01, 1.03]
+                                            return kLeaves[17];
+                                        }
+                                    } else {
+                                        // cpu_openmp rows=16
+                                        // 28 problems, margin 3.42, regret 1.02 [1.00, 1.04]
+                                        return kLeaves[18];
+                                    }
+                                } else {
+                                    // cpu_openmp rows=64
+                                    // 1 problems, margin 10.20, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[19];
+                                }
+                            } else {
+                                if (problem.k <= 1) {
+                                    // cpu_openmp rows=64
+                                    // 2 problems nearby, margin 9.18, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[20];
+                                } else {
+                                    // cpu_openmp rows=16
+                                    // 14 problems nearby, margin 3.40, regret 1.08 [1.01, 1.17]
+                                    return kLeaves[21];
+                                }
+                            }
                         }
                     }
                 }

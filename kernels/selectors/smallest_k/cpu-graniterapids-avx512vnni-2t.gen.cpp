@@ -23,11 +23,11 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 3.87F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 5.22F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
@@ -36,35 +36,35 @@ constexpr Choice<Problem> kRanking3[] = {
 };
 
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 5.20F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking6[] = {
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 5.42F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_scalar, {}, 2.12F},
 };
 
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::cpu_scalar, {}, 1.00F},
+};
+
 constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.99F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 3.36F},
+    {VariantId::cpu_scalar, {}, 1.00F},
 };
 
 constexpr Choice<Problem> kRanking11[] = {
@@ -72,94 +72,47 @@ constexpr Choice<Problem> kRanking11[] = {
 };
 
 constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.36F},
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_scalar, {}, 1.12F},
 };
 
 constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 2.32F},
 };
 
 constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_scalar, {}, 1.08F},
+    {VariantId::cpu_scalar, {}, 1.11F},
 };
 
 constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_scalar, {}, 1.06F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 1.96F},
 };
 
 constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.04F},
-    {VariantId::cpu_scalar, {}, 1.31F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_scalar, {}, 5.28F},
 };
 
 constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_scalar, {}, 1.27F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.09F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
+    {VariantId::cpu_scalar, {}, 2.81F},
 };
 
 constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.63F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.97F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 6.09F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.03F},
-    {VariantId::cpu_scalar, {}, 2.38F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::cpu_scalar, {}, 1.10F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.27F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 4.59F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 1.67F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 5.38F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking27[] = {
+constexpr Choice<Problem> kRanking19[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_scalar, {}, 9.53F},
 };
 
-constexpr Choice<Problem> kRanking28[] = {
+constexpr Choice<Problem> kRanking20[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_scalar, {}, 8.36F},
-};
-
-constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.33F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.11F},
-};
-
-constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.73F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -175,44 +128,26 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 1,
-        .margin = 1.58F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 "
-                "and columns / k <= 56000 "
-                "and rows / columns <= 2.2e-05 "
-                "and rows > 1 "
-                "and columns / k <= 1200",
+        .problems = 4,
+        .margin = 0.26F,
+        .regret = 3.87F,
+        .regret_lo = 2.12F,
+        .regret_hi = 5.34F,
+        .path = "rows <= 3 and columns / k <= 56000 and rows / columns <= 2.2e-05 and rows > 1",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 3,
-        .margin = 0.19F,
-        .regret = 5.22F,
-        .regret_lo = 5.11F,
-        .regret_hi = 5.42F,
-        .path = "rows <= 3 "
-                "and columns / k <= 56000 "
-                "and rows / columns <= 2.2e-05 "
-                "and rows > 1 "
-                "and columns / k > 1200",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
         .problems = 14,
         .margin = 4.29F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows <= 3 and columns / k <= 56000 and rows / columns > 2.2e-05 and elements <= 47000",
-        .ranking = kRanking3,
+        .ranking = kRanking2,
     },
     {
-        .id = 4,
+        .id = 3,
         .problems = 3,
         .margin = 3.39F,
         .regret = 1.00F,
@@ -223,10 +158,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns > 2.2e-05 "
                 "and elements > 47000 "
                 "and columns / k <= 680",
-        .ranking = kRanking4,
+        .ranking = kRanking3,
     },
     {
-        .id = 5,
+        .id = 4,
         .problems = 6,
         .margin = 0.19F,
         .regret = 5.20F,
@@ -237,70 +172,60 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns > 2.2e-05 "
                 "and elements > 47000 "
                 "and columns / k > 680",
-        .ranking = kRanking5,
+        .ranking = kRanking4,
     },
     {
-        .id = 6,
+        .id = 5,
         .problems = 1,
         .margin = 5.42F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows <= 3 and columns / k > 56000 and rows <= 1",
-        .ranking = kRanking6,
+        .ranking = kRanking5,
     },
     {
-        .id = 7,
+        .id = 6,
         .problems = 1,
         .margin = 0.18F,
         .regret = 5.42F,
         .regret_lo = 5.42F,
         .regret_hi = 5.42F,
         .path = "rows <= 3 and columns / k > 56000 and rows > 1",
-        .ranking = kRanking7,
+        .ranking = kRanking6,
     },
     {
-        .id = 8,
+        .id = 7,
         .problems = 5,
         .margin = 1.19F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "rows > 3 and elements <= 2048 and rows / k <= 5.6",
-        .ranking = kRanking8,
+        .ranking = kRanking7,
     },
     {
-        .id = 9,
+        .id = 8,
         .problems = 1,
         .margin = 2.12F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 3 and elements <= 2048 and rows / k > 5.6 and results <= 64",
-        .ranking = kRanking9,
+        .path = "rows > 3 and elements <= 2048 and rows / k > 5.6",
+        .ranking = kRanking8,
     },
     {
-        .id = 10,
-        .problems = 6,
-        .margin = 1.98F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "rows > 3 and elements <= 2048 and rows / k > 5.6 and results > 64",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
+        .id = 9,
         .problems = 6,
         .margin = 1.43F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows > 3 and elements > 2048 and columns / k <= 5600 and rows <= 5 and columns / k <= 220",
-        .ranking = kRanking11,
+        .ranking = kRanking9,
     },
     {
-        .id = 12,
+        .id = 10,
         .problems = 9,
         .margin = 0.30F,
         .regret = 3.36F,
@@ -312,10 +237,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows <= 5 "
                 "and columns / k > 220 "
                 "and rows / columns <= 0.0039",
-        .ranking = kRanking12,
+        .ranking = kRanking10,
     },
     {
-        .id = 13,
+        .id = 11,
         .problems = 1,
         .margin = 1.36F,
         .regret = 1.00F,
@@ -327,202 +252,27 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows <= 5 "
                 "and columns / k > 220 "
                 "and rows / columns > 0.0039",
-        .ranking = kRanking13,
+        .ranking = kRanking11,
     },
     {
-        .id = 14,
-        .problems = 2,
-        .margin = 1.10F,
-        .regret = 1.08F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.17F,
-        .path = "rows > 3 and elements > 2048 and columns / k <= 5600 and rows > 5 and rows / k <= 0.012",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 7,
-        .margin = 1.17F,
-        .regret = 1.06F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.15F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and columns / k <= 5600 "
-                "and rows > 5 "
-                "and rows / k > 0.012 "
-                "and columns * k <= 82000 "
-                "and rows / k <= 0.47 "
-                "and rows <= 22",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 5,
-        .margin = 1.26F,
-        .regret = 1.04F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.13F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and columns / k <= 5600 "
-                "and rows > 5 "
-                "and rows / k > 0.012 "
-                "and columns * k <= 82000 "
-                "and rows / k <= 0.47 "
-                "and rows > 22",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 10,
-        .margin = 0.91F,
-        .regret = 1.27F,
+        .id = 12,
+        .problems = 9,
+        .margin = 1.05F,
+        .regret = 1.12F,
         .regret_lo = 1.03F,
-        .regret_hi = 1.64F,
+        .regret_hi = 1.23F,
         .path = "rows > 3 "
                 "and elements > 2048 "
                 "and columns / k <= 5600 "
                 "and rows > 5 "
-                "and rows / k > 0.012 "
-                "and columns * k <= 82000 "
-                "and rows / k > 0.47 "
-                "and rows <= 270 "
-                "and elements <= 1800000 "
-                "and columns / k <= 68 "
-                "and rows <= 18",
-        .ranking = kRanking17,
+                "and columns * k <= 47000 "
+                "and rows / k <= 0.47",
+        .ranking = kRanking12,
     },
     {
-        .id = 18,
-        .problems = 16,
-        .margin = 1.63F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and columns / k <= 5600 "
-                "and rows > 5 "
-                "and rows / k > 0.012 "
-                "and columns * k <= 82000 "
-                "and rows / k > 0.47 "
-                "and rows <= 270 "
-                "and elements <= 1800000 "
-                "and columns / k <= 68 "
-                "and rows > 18",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 12,
-        .margin = 3.97F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and columns / k <= 5600 "
-                "and rows > 5 "
-                "and rows / k > 0.012 "
-                "and columns * k <= 82000 "
-                "and rows / k > 0.47 "
-                "and rows <= 270 "
-                "and elements <= 1800000 "
-                "and columns / k > 68",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 1,
-        .margin = 6.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and columns / k <= 5600 "
-                "and rows > 5 "
-                "and rows / k > 0.012 "
-                "and columns * k <= 82000 "
-                "and rows / k > 0.47 "
-                "and rows <= 270 "
-                "and elements > 1800000",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 11,
+        .id = 13,
+        .problems = 38,
         .margin = 2.30F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and columns / k <= 5600 "
-                "and rows > 5 "
-                "and rows / k > 0.012 "
-                "and columns * k <= 82000 "
-                "and rows / k > 0.47 "
-                "and rows > 270",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 6,
-        .margin = 1.09F,
-        .regret = 1.10F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.24F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and columns / k <= 5600 "
-                "and rows > 5 "
-                "and rows / k > 0.012 "
-                "and columns * k > 82000 "
-                "and elements <= 18000",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 5,
-        .margin = 2.27F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and columns / k <= 5600 "
-                "and rows > 5 "
-                "and rows / k > 0.012 "
-                "and columns * k > 82000 "
-                "and elements > 18000 "
-                "and rows * k <= 3300 "
-                "and rows <= 180",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
-        .problems = 1,
-        .margin = 4.59F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and columns / k <= 5600 "
-                "and rows > 5 "
-                "and rows / k > 0.012 "
-                "and columns * k > 82000 "
-                "and elements > 18000 "
-                "and rows * k <= 3300 "
-                "and rows > 180",
-        .ranking = kRanking24,
-    },
-    {
-        .id = 25,
-        .problems = 12,
-        .margin = 1.65F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
@@ -530,71 +280,104 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 2048 "
                 "and columns / k <= 5600 "
                 "and rows > 5 "
-                "and rows / k > 0.012 "
-                "and columns * k > 82000 "
-                "and elements > 18000 "
-                "and rows * k > 3300",
-        .ranking = kRanking25,
+                "and columns * k <= 47000 "
+                "and rows / k > 0.47",
+        .ranking = kRanking13,
     },
     {
-        .id = 26,
+        .id = 14,
+        .problems = 8,
+        .margin = 1.06F,
+        .regret = 1.11F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.23F,
+        .path = "rows > 3 "
+                "and elements > 2048 "
+                "and columns / k <= 5600 "
+                "and rows > 5 "
+                "and columns * k > 47000 "
+                "and elements <= 18000",
+        .ranking = kRanking14,
+    },
+    {
+        .id = 15,
+        .problems = 18,
+        .margin = 1.95F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "rows > 3 "
+                "and elements > 2048 "
+                "and columns / k <= 5600 "
+                "and rows > 5 "
+                "and columns * k > 47000 "
+                "and elements > 18000 "
+                "and rows / k <= 14",
+        .ranking = kRanking15,
+    },
+    {
+        .id = 16,
+        .problems = 2,
+        .margin = 5.28F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "rows > 3 "
+                "and elements > 2048 "
+                "and columns / k <= 5600 "
+                "and rows > 5 "
+                "and columns * k > 47000 "
+                "and elements > 18000 "
+                "and rows / k > 14 "
+                "and results <= 2700",
+        .ranking = kRanking16,
+    },
+    {
+        .id = 17,
+        .problems = 8,
+        .margin = 2.57F,
+        .regret = 1.09F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.20F,
+        .path = "rows > 3 "
+                "and elements > 2048 "
+                "and columns / k <= 5600 "
+                "and rows > 5 "
+                "and columns * k > 47000 "
+                "and elements > 18000 "
+                "and rows / k > 14 "
+                "and results > 2700",
+        .ranking = kRanking17,
+    },
+    {
+        .id = 18,
         .problems = 3,
         .margin = 0.19F,
         .regret = 5.38F,
         .regret_lo = 5.35F,
         .regret_hi = 5.42F,
         .path = "rows > 3 and elements > 2048 and columns / k > 5600 and elements <= 1200000 and rows <= 4",
-        .ranking = kRanking26,
+        .ranking = kRanking18,
     },
     {
-        .id = 27,
+        .id = 19,
         .problems = 1,
         .margin = 9.53F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "rows > 3 and elements > 2048 and columns / k > 5600 and elements <= 1200000 and rows > 4",
-        .ranking = kRanking27,
+        .ranking = kRanking19,
     },
     {
-        .id = 28,
+        .id = 20,
         .problems = 1,
         .margin = 8.36F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "rows > 3 and elements > 2048 and columns / k > 5600 and elements > 1200000 and k <= 9",
-        .ranking = kRanking28,
-    },
-    {
-        .id = 29,
-        .problems = 1,
-        .margin = 2.34F,
-        .regret = 1.33F,
-        .regret_lo = 1.33F,
-        .regret_hi = 1.33F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and columns / k > 5600 "
-                "and elements > 1200000 "
-                "and k > 9 "
-                "and rows <= 11",
-        .ranking = kRanking29,
-    },
-    {
-        .id = 30,
-        .problems = 2,
-        .margin = 3.73F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and columns / k > 5600 "
-                "and elements > 1200000 "
-                "and k > 9 "
-                "and rows > 11",
-        .ranking = kRanking30,
+        .path = "rows > 3 and elements > 2048 and columns / k > 5600 and elements > 1200000",
+        .ranking = kRanking20,
     },
 };
 
@@ -607,30 +390,24 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                     // 7 problems nearby, margin 4.38, regret 1.00 [1.00, 1.00]
                     return kLeaves[0];
                 } else {
-                    if (ratio(problem.columns, problem.k) <= 1200) {
-                        // cpu_scalar default
-                        // 1 problems nearby, margin 1.58, regret 1.00 [1.00, 1.00]
-                        return kLeaves[1];
-                    } else {
-                        // cpu_openmp rows=64
-                        // 3 problems nearby, margin 0.19, regret 5.22 [5.11, 5.42]
-                        return kLeaves[2];
-                    }
+                    // cpu_openmp rows=64
+                    // 4 problems nearby, margin 0.26, regret 3.87 [2.12, 5.34]
+                    return kLeaves[1];
                 }
             } else {
                 if (problem.elements() <= 47'000) {
                     // cpu_scalar default
                     // 14 problems, margin 4.29, regret 1.00 [1.00, 1.00]
-                    return kLeaves[3];
+                    return kLeaves[2];
                 } else {
                     if (ratio(problem.columns, problem.k) <= 680) {
                         // cpu_scalar default
                         // 3 problems nearby, margin 3.39, regret 1.00 [1.00, 1.00]
-                        return kLeaves[4];
+                        return kLeaves[3];
                     } else {
                         // cpu_openmp rows=64
                         // 6 problems nearby, margin 0.19, regret 5.20 [5.01, 5.35]
-                        return kLeaves[5];
+                        return kLeaves[4];
                     }
                 }
             }
@@ -638,11 +415,11 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             if (problem.rows <= 1) {
                 // cpu_scalar default
                 // 1 problems nearby, margin 5.42, regret 1.00 [1.00, 1.00]
-                return kLeaves[6];
+                return kLeaves[5];
             } else {
                 // cpu_openmp rows=64
                 // 1 problems nearby, margin 0.18, regret 5.42 [5.42, 5.42]
-                return kLeaves[7];
+                return kLeaves[6];
             }
         }
     } else {
@@ -650,17 +427,11 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             if (ratio(problem.rows, problem.k) <= 5.6) {
                 // cpu_scalar default
                 // 5 problems, margin 1.19, regret 1.00 [1.00, 1.01]
-                return kLeaves[8];
+                return kLeaves[7];
             } else {
-                if (problem.results() <= 64) {
-                    // cpu_openmp rows=64
-                    // 1 problems, margin 2.12, regret 1.00 [1.00, 1.00]
-                    return kLeaves[9];
-                } else {
-                    // cpu_openmp rows=16
-                    // 6 problems nearby, margin 1.98, regret 1.00 [1.00, 1.01]
-                    return kLeaves[10];
-                }
+                // cpu_openmp rows=64
+                // 1 problems, margin 2.12, regret 1.00 [1.00, 1.00]
+                return kLeaves[8];
             }
         } else {
             if (ratio(problem.columns, problem.k) <= 5600) {
@@ -668,84 +439,48 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                     if (ratio(problem.columns, problem.k) <= 220) {
                         // cpu_scalar default
                         // 6 problems, margin 1.43, regret 1.00 [1.00, 1.00]
-                        return kLeaves[11];
+                        return kLeaves[9];
                     } else {
                         if (ratio(problem.rows, problem.columns) <= 0.0039) {
                             // cpu_openmp rows=64
                             // 9 problems nearby, margin 0.30, regret 3.36 [2.17, 5.08]
-                            return kLeaves[12];
+                            return kLeaves[10];
                         } else {
                             // cpu_scalar default
                             // 1 problems, margin 1.36, regret 1.00 [1.00, 1.00]
-                            return kLeaves[13];
+                            return kLeaves[11];
                         }
                     }
                 } else {
-                    if (ratio(problem.rows, problem.k) <= 0.012) {
-                        // cpu_scalar default
-                        // 2 problems nearby, margin 1.10, regret 1.08 [1.00, 1.17]
-                        return kLeaves[14];
-                    } else {
-                        if (product(problem.columns, problem.k) <= 82'000) {
-                            if (ratio(problem.rows, problem.k) <= 0.47) {
-                                if (problem.rows <= 22) {
-                                    // cpu_scalar default
-                                    // 7 problems nearby, margin 1.17, regret 1.06 [1.00, 1.15]
-                                    return kLeaves[15];
-                                } else {
-                                    // cpu_openmp rows=16
-                                    // 5 problems nearby, margin 1.26, regret 1.04 [1.00, 1.13]
-                                    return kLeaves[16];
-                                }
-                            } else {
-                                if (problem.rows <= 270) {
-                                    if (problem.elements() <= 1'800'000) {
-                                        if (ratio(problem.columns, problem.k) <= 68) {
-                                            if (problem.rows <= 18) {
-                                                // cpu_scalar default
-                                                // 10 problems nearby, margin 0.91, regret 1.27 [1.03, 1.64]
-                                                return kLeaves[17];
-                                            } else {
-                                                // cpu_openmp rows=16
-                                                // 16 problems, margin 1.63, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[18];
-                                            }
-                                        } else {
-                                            // cpu_openmp rows=16
-                                            // 12 problems, margin 3.97, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[19];
-                                        }
-                                    } else {
-                                        // cpu_openmp rows=64
-                                        // 1 problems, margin 6.09, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[20];
-                                    }
-                                } else {
-                                    // cpu_openmp rows=16
-                                    // 11 problems, margin 2.30, regret 1.03 [1.01, 1.05]
-                                    return kLeaves[21];
-                                }
-                            }
+                    if (product(problem.columns, problem.k) <= 47'000) {
+                        if (ratio(problem.rows, problem.k) <= 0.47) {
+                            // cpu_scalar default
+                            // 9 problems nearby, margin 1.05, regret 1.12 [1.03, 1.23]
+                            return kLeaves[12];
                         } else {
-                            if (problem.elements() <= 18'000) {
-                                // cpu_scalar default
-                                // 6 problems nearby, margin 1.09, regret 1.10 [1.00, 1.24]
-                                return kLeaves[22];
+                            // cpu_openmp rows=16
+                            // 38 problems, margin 2.30, regret 1.01 [1.00, 1.02]
+                            return kLeaves[13];
+                        }
+                    } else {
+                        if (problem.elements() <= 18'000) {
+                            // cpu_scalar default
+                            // 8 problems nearby, margin 1.06, regret 1.11 [1.02, 1.23]
+                            return kLeaves[14];
+                        } else {
+                            if (ratio(problem.rows, problem.k) <= 14) {
+                                // cpu_openmp rows=16
+                                // 18 problems, margin 1.95, regret 1.01 [1.00, 1.01]
+                                return kLeaves[15];
                             } else {
-                                if (product(problem.rows, problem.k) <= 3300) {
-                                    if (problem.rows <= 180) {
-                                        // cpu_openmp rows=16
-                                        // 5 problems, margin 2.27, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[23];
-                                    } else {
-                                        // cpu_openmp rows=64
-                                        // 1 problems, margin 4.59, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[24];
-                                    }
+                                if (problem.results() <= 2700) {
+                                    // cpu_openmp rows=64
+                                    // 2 problems, margin 5.28, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[16];
                                 } else {
                                     // cpu_openmp rows=16
-                                    // 12 problems, margin 1.65, regret 1.01 [1.00, 1.02]
-                                    return kLeaves[25];
+                                    // 8 problems nearby, margin 2.57, regret 1.09 [1.02, 1.20]
+                                    return kLeaves[17];
                                 }
                             }
                         }
@@ -756,28 +491,16 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                     if (problem.rows <= 4) {
                         // cpu_openmp rows=64
                         // 3 problems nearby, margin 0.19, regret 5.38 [5.35, 5.42]
-                        return kLeaves[26];
+                        return kLeaves[18];
                     } else {
                         // cpu_openmp rows=16
                         // 1 problems, margin 9.53, regret 1.00 [1.00, 1.00]
-                        return kLeaves[27];
+                        return kLeaves[19];
                     }
                 } else {
-                    if (problem.k <= 9) {
-                        // cpu_openmp rows=64
-                        // 1 problems, margin 8.36, regret 1.00 [1.00, 1.00]
-                        return kLeaves[28];
-                    } else {
-                        if (problem.rows <= 11) {
-                            // cpu_openmp rows=64
-                            // 1 problems nearby, margin 2.34, regret 1.33 [1.33, 1.33]
-                            return kLeaves[29];
-                        } else {
-                            // cpu_openmp rows=16
-                            // 2 problems nearby, margin 3.73, regret 1.00 [1.00, 1.00]
-                            return kLeaves[30];
-                        }
-                    }
+                    // cpu_openmp rows=64
+                    // 1 problems, margin 8.36, regret 1.00 [1.00, 1.00]
+                    return kLeaves[20];
                 }
             }
         }

@@ -25,66 +25,52 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.25F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_scalar, {}, 1.80F},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
+constexpr Choice<Problem> kRanking2[] = {
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_minima_avx2, {}, 1.60F},
     {VariantId::cpu_scalar, {}, 1.38F},
 };
 
+constexpr Choice<Problem> kRanking3[] = {
+    {VariantId::cpu_minima_avx2, {}, 1.27F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.36F},
+    {VariantId::cpu_scalar, {}, 1.31F},
+};
+
 constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_scalar, {}, 1.20F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.08F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.43F},
-    {VariantId::cpu_scalar, {}, 1.48F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.02F},
     {VariantId::cpu_minima_avx2, {}, 2.81F},
     {VariantId::cpu_scalar, {}, 3.14F},
 };
 
-constexpr Choice<Problem> kRanking7[] = {
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::cpu_minima_avx2, {}, 1.51F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.72F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 3.09F},
     {VariantId::cpu_scalar, {}, 4.94F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.07F},
     {VariantId::cpu_minima_avx2, {}, 2.40F},
     {VariantId::cpu_scalar, {}, 4.02F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::cpu_minima_avx2, {}, 1.55F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.18F},
     {VariantId::cpu_scalar, {}, 5.07F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.13F},
-    {VariantId::cpu_scalar, {}, 1.34F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
+constexpr Choice<Problem> kRanking9[] = {
     {VariantId::cpu_minima_avx2, {}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.46F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 3.35F},
@@ -92,94 +78,60 @@ constexpr Choice<Problem> kRanking12[] = {
     {VariantId::cpu_scalar, {}, 6.08F},
 };
 
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.06F},
-    {VariantId::cpu_scalar, {}, 1.91F},
+constexpr Choice<Problem> kRanking10[] = {
+    {VariantId::cpu_minima_avx2, {}, 1.01F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.39F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.70F},
+    {VariantId::cpu_scalar, {}, 4.06F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.42F},
-    {VariantId::cpu_minima_avx2, {}, 1.62F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.93F},
-    {VariantId::cpu_scalar, {}, 2.57F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.48F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.22F},
-    {VariantId::cpu_scalar, {}, 1.30F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.29F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.30F},
-    {VariantId::cpu_scalar, {}, 2.86F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.40F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.02F},
-    {VariantId::cpu_scalar, {}, 5.30F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
+constexpr Choice<Problem> kRanking11[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking19[] = {
+constexpr Choice<Problem> kRanking12[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.26F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.33F},
     {VariantId::cpu_minima_avx2, {}, 1.50F},
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking20[] = {
+constexpr Choice<Problem> kRanking13[] = {
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_minima_avx2, {}, 1.32F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 2.08F},
     {VariantId::cpu_scalar, {}, 2.00F},
 };
 
-constexpr Choice<Problem> kRanking21[] = {
+constexpr Choice<Problem> kRanking14[] = {
     {VariantId::cpu_minima_avx2, {}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.55F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 3.85F},
     {VariantId::cpu_scalar, {}, 7.60F},
 };
 
-constexpr Choice<Problem> kRanking22[] = {
+constexpr Choice<Problem> kRanking15[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 2.55F},
     {VariantId::cpu_minima_avx2, {}, 2.64F},
     {VariantId::cpu_scalar, {}, 5.28F},
 };
 
-constexpr Choice<Problem> kRanking23[] = {
+constexpr Choice<Problem> kRanking16[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
     {VariantId::cpu_minima_avx2, {}, 1.28F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.74F},
     {VariantId::cpu_scalar, {}, 7.71F},
 };
 
-constexpr Choice<Problem> kRanking24[] = {
+constexpr Choice<Problem> kRanking17[] = {
     {VariantId::cpu_minima_avx2, {}, 1.06F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.17F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.52F},
     {VariantId::cpu_scalar, {}, 9.21F},
 };
 
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.07F},
-    {VariantId::cpu_minima_avx2, {}, 1.28F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.97F},
-    {VariantId::cpu_scalar, {}, 3.60F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
+constexpr Choice<Problem> kRanking18[] = {
     {VariantId::cpu_minima_avx2, {}, 1.01F},
     {VariantId::cpu_avx2, {{"rows", 64}}, 1.43F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.54F},
@@ -187,93 +139,35 @@ constexpr Choice<Problem> kRanking26[] = {
     {VariantId::cpu_scalar, {}, 8.68F},
 };
 
-constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.04F},
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.46F},
-    {VariantId::cpu_scalar, {}, 1.67F},
+constexpr Choice<Problem> kRanking19[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.05F},
+    {VariantId::cpu_minima_avx2, {}, 1.04F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.92F},
+    {VariantId::cpu_scalar, {}, 3.71F},
 };
 
-constexpr Choice<Problem> kRanking28[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.07F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 2.30F},
-    {VariantId::cpu_scalar, {}, 8.24F},
-};
-
-constexpr Choice<Problem> kRanking29[] = {
+constexpr Choice<Problem> kRanking20[] = {
     {VariantId::cpu_minima_avx2, {}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 2.49F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 4.76F},
     {VariantId::cpu_scalar, {}, 9.45F},
 };
 
-constexpr Choice<Problem> kRanking30[] = {
+constexpr Choice<Problem> kRanking21[] = {
     {VariantId::cpu_scalar, {}, 2.34F},
 };
 
-constexpr Choice<Problem> kRanking31[] = {
+constexpr Choice<Problem> kRanking22[] = {
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.03F},
     {VariantId::cpu_minima_avx2, {}, 1.06F},
     {VariantId::cpu_scalar, {}, 1.43F},
 };
 
-constexpr Choice<Problem> kRanking32[] = {
-    {VariantId::cpu_scalar, {}, 7.41F},
-};
-
-constexpr Choice<Problem> kRanking33[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.30F},
+constexpr Choice<Problem> kRanking23[] = {
     {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 6.25F},
-    {VariantId::cpu_scalar, {}, 7.41F},
-};
-
-constexpr Choice<Problem> kRanking34[] = {
-    {VariantId::cpu_scalar, {}, 4.29F},
-};
-
-constexpr Choice<Problem> kRanking35[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.54F},
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.51F},
-    {VariantId::cpu_scalar, {}, 3.06F},
-};
-
-constexpr Choice<Problem> kRanking36[] = {
-    {VariantId::cpu_scalar, {}, 4.18F},
-};
-
-constexpr Choice<Problem> kRanking37[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.23F},
-    {VariantId::cpu_scalar, {}, 6.71F},
-};
-
-constexpr Choice<Problem> kRanking38[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.51F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.84F},
-    {VariantId::cpu_scalar, {}, 9.53F},
-};
-
-constexpr Choice<Problem> kRanking39[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.01F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.12F},
-    {VariantId::cpu_scalar, {}, 4.53F},
-};
-
-constexpr Choice<Problem> kRanking40[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.06F},
-    {VariantId::cpu_minima_avx2, {}, 1.08F},
-    {VariantId::cpu_scalar, {}, 4.52F},
-};
-
-constexpr Choice<Problem> kRanking41[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.23F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 12.57F},
-    {VariantId::cpu_scalar, {}, 16.42F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.66F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 8.73F},
+    {VariantId::cpu_scalar, {}, 8.91F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -284,97 +178,61 @@ constexpr Leaf<Problem> kLeaves[] = {
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and elements <= 3300 "
-                "and columns * k <= 2200 "
-                "and rows / k <= 9 "
-                "and columns / k <= 390",
+        .path = "layout == transposed and elements <= 3300 and columns * k <= 2200 and rows / k <= 9",
         .ranking = kRanking0,
     },
     {
         .id = 1,
-        .problems = 1,
-        .margin = 1.25F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and elements <= 3300 "
-                "and columns * k <= 2200 "
-                "and rows / k <= 9 "
-                "and columns / k > 390",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
         .problems = 1,
         .margin = 1.80F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed and elements <= 3300 and columns * k <= 2200 and rows / k > 9",
-        .ranking = kRanking2,
+        .ranking = kRanking1,
     },
     {
-        .id = 3,
+        .id = 2,
         .problems = 2,
         .margin = 1.38F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout == transposed and elements <= 3300 and columns * k > 2200 and columns / k <= 3.9",
+        .ranking = kRanking2,
+    },
+    {
+        .id = 3,
+        .problems = 9,
+        .margin = 1.04F,
+        .regret = 1.27F,
+        .regret_lo = 1.05F,
+        .regret_hi = 1.52F,
+        .path = "layout == transposed and elements <= 3300 and columns * k > 2200 and columns / k > 3.9",
         .ranking = kRanking3,
     },
     {
         .id = 4,
-        .problems = 6,
-        .margin = 1.10F,
-        .regret = 1.20F,
-        .regret_lo = 1.05F,
-        .regret_hi = 1.34F,
-        .path = "layout == transposed "
-                "and elements <= 3300 "
-                "and columns * k > 2200 "
-                "and columns / k > 3.9 "
-                "and columns <= 270",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 6,
-        .margin = 1.32F,
-        .regret = 1.08F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.26F,
-        .path = "layout == transposed "
-                "and elements <= 3300 "
-                "and columns * k > 2200 "
-                "and columns / k > 3.9 "
-                "and columns > 270",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
         .problems = 3,
         .margin = 2.76F,
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.06F,
         .path = "layout == transposed and elements > 3300 and columns * k <= 120 and results <= 4096",
-        .ranking = kRanking6,
+        .ranking = kRanking4,
     },
     {
-        .id = 7,
+        .id = 5,
         .problems = 2,
         .margin = 1.14F,
         .regret = 1.51F,
         .regret_lo = 1.00F,
         .regret_hi = 2.27F,
         .path = "layout == transposed and elements > 3300 and columns * k <= 120 and results > 4096",
-        .ranking = kRanking7,
+        .ranking = kRanking5,
     },
     {
-        .id = 8,
+        .id = 6,
         .problems = 1,
         .margin = 2.25F,
         .regret = 1.07F,
@@ -385,10 +243,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 120 "
                 "and rows / k <= 0.0068 "
                 "and columns <= 3900",
-        .ranking = kRanking8,
+        .ranking = kRanking6,
     },
     {
-        .id = 9,
+        .id = 7,
         .problems = 2,
         .margin = 0.76F,
         .regret = 1.55F,
@@ -399,10 +257,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 120 "
                 "and rows / k <= 0.0068 "
                 "and columns > 3900",
-        .ranking = kRanking9,
+        .ranking = kRanking7,
     },
     {
-        .id = 10,
+        .id = 8,
         .problems = 1,
         .margin = 1.28F,
         .regret = 1.00F,
@@ -414,29 +272,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 0.0068 "
                 "and rows / k <= 15 "
                 "and columns * k <= 680 "
-                "and rows <= 128 "
-                "and rows / k <= 13",
-        .ranking = kRanking10,
+                "and rows <= 128",
+        .ranking = kRanking8,
     },
     {
-        .id = 11,
-        .problems = 2,
-        .margin = 1.18F,
-        .regret = 1.13F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.29F,
-        .path = "layout == transposed "
-                "and elements > 3300 "
-                "and columns * k > 120 "
-                "and rows / k > 0.0068 "
-                "and rows / k <= 15 "
-                "and columns * k <= 680 "
-                "and rows <= 128 "
-                "and rows / k > 13",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
+        .id = 9,
         .problems = 2,
         .margin = 1.46F,
         .regret = 1.00F,
@@ -449,104 +289,26 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k <= 15 "
                 "and columns * k <= 680 "
                 "and rows > 128",
-        .ranking = kRanking12,
+        .ranking = kRanking9,
     },
     {
-        .id = 13,
-        .problems = 1,
-        .margin = 1.06F,
-        .regret = 1.00F,
+        .id = 10,
+        .problems = 22,
+        .margin = 1.37F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.04F,
         .path = "layout == transposed "
                 "and elements > 3300 "
                 "and columns * k > 120 "
                 "and rows / k > 0.0068 "
                 "and rows / k <= 15 "
                 "and columns * k > 680 "
-                "and rows / columns <= 0.033 "
-                "and columns / k <= 3",
-        .ranking = kRanking13,
+                "and rows / columns <= 0.033",
+        .ranking = kRanking10,
     },
     {
-        .id = 14,
-        .problems = 2,
-        .margin = 1.14F,
-        .regret = 1.42F,
-        .regret_lo = 1.00F,
-        .regret_hi = 2.03F,
-        .path = "layout == transposed "
-                "and elements > 3300 "
-                "and columns * k > 120 "
-                "and rows / k > 0.0068 "
-                "and rows / k <= 15 "
-                "and columns * k > 680 "
-                "and rows / columns <= 0.033 "
-                "and columns / k > 3 "
-                "and columns * k <= 820",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 3,
-        .margin = 1.30F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and elements > 3300 "
-                "and columns * k > 120 "
-                "and rows / k > 0.0068 "
-                "and rows / k <= 15 "
-                "and columns * k > 680 "
-                "and rows / columns <= 0.033 "
-                "and columns / k > 3 "
-                "and columns * k > 820 "
-                "and results <= 64",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 1,
-        .margin = 1.29F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and elements > 3300 "
-                "and columns * k > 120 "
-                "and rows / k > 0.0068 "
-                "and rows / k <= 15 "
-                "and columns * k > 680 "
-                "and rows / columns <= 0.033 "
-                "and columns / k > 3 "
-                "and columns * k > 820 "
-                "and results > 64 "
-                "and columns * k <= 6800",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 17,
-        .margin = 1.40F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and elements > 3300 "
-                "and columns * k > 120 "
-                "and rows / k > 0.0068 "
-                "and rows / k <= 15 "
-                "and columns * k > 680 "
-                "and rows / columns <= 0.033 "
-                "and columns / k > 3 "
-                "and columns * k > 820 "
-                "and results > 64 "
-                "and columns * k > 6800",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
+        .id = 11,
         .problems = 1,
         .margin = 1.21F,
         .regret = 1.00F,
@@ -562,10 +324,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 8192 "
                 "and columns * k <= 1500 "
                 "and elements <= 5600",
-        .ranking = kRanking18,
+        .ranking = kRanking11,
     },
     {
-        .id = 19,
+        .id = 12,
         .problems = 2,
         .margin = 0.79F,
         .regret = 1.26F,
@@ -581,10 +343,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 8192 "
                 "and columns * k <= 1500 "
                 "and elements > 5600",
-        .ranking = kRanking19,
+        .ranking = kRanking12,
     },
     {
-        .id = 20,
+        .id = 13,
         .problems = 3,
         .margin = 1.32F,
         .regret = 1.00F,
@@ -599,10 +361,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns > 0.033 "
                 "and elements <= 8192 "
                 "and columns * k > 1500",
-        .ranking = kRanking20,
+        .ranking = kRanking13,
     },
     {
-        .id = 21,
+        .id = 14,
         .problems = 16,
         .margin = 1.55F,
         .regret = 1.00F,
@@ -616,10 +378,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 680 "
                 "and rows / columns > 0.033 "
                 "and elements > 8192",
-        .ranking = kRanking21,
+        .ranking = kRanking14,
     },
     {
-        .id = 22,
+        .id = 15,
         .problems = 1,
         .margin = 2.55F,
         .regret = 1.00F,
@@ -632,10 +394,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 15 "
                 "and results <= 256 "
                 "and elements <= 27000",
-        .ranking = kRanking22,
+        .ranking = kRanking15,
     },
     {
-        .id = 23,
+        .id = 16,
         .problems = 4,
         .margin = 1.27F,
         .regret = 1.01F,
@@ -649,10 +411,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and results <= 256 "
                 "and elements > 27000 "
                 "and columns * k <= 47000",
-        .ranking = kRanking23,
+        .ranking = kRanking16,
     },
     {
-        .id = 24,
+        .id = 17,
         .problems = 4,
         .margin = 1.10F,
         .regret = 1.06F,
@@ -666,27 +428,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and results <= 256 "
                 "and elements > 27000 "
                 "and columns * k > 47000",
-        .ranking = kRanking24,
+        .ranking = kRanking17,
     },
     {
-        .id = 25,
-        .problems = 5,
-        .margin = 1.19F,
-        .regret = 1.07F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.17F,
-        .path = "layout == transposed "
-                "and elements > 3300 "
-                "and columns * k > 120 "
-                "and rows / k > 0.0068 "
-                "and rows / k > 15 "
-                "and results > 256 "
-                "and rows / columns <= 0.82 "
-                "and columns * k <= 2700",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
+        .id = 18,
         .problems = 3,
         .margin = 1.42F,
         .regret = 1.01F,
@@ -698,17 +443,16 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 0.0068 "
                 "and rows / k > 15 "
                 "and results > 256 "
-                "and rows / columns <= 0.82 "
-                "and columns * k > 2700",
-        .ranking = kRanking26,
+                "and rows / columns <= 0.82",
+        .ranking = kRanking18,
     },
     {
-        .id = 27,
-        .problems = 1,
-        .margin = 0.97F,
-        .regret = 1.04F,
+        .id = 19,
+        .problems = 2,
+        .margin = 0.99F,
+        .regret = 1.05F,
         .regret_lo = 1.04F,
-        .regret_hi = 1.04F,
+        .regret_hi = 1.07F,
         .path = "layout == transposed "
                 "and elements > 3300 "
                 "and columns * k > 120 "
@@ -716,30 +460,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 15 "
                 "and results > 256 "
                 "and rows / columns > 0.82 "
-                "and results <= 1500 "
-                "and elements <= 524288",
-        .ranking = kRanking27,
+                "and results <= 1500",
+        .ranking = kRanking19,
     },
     {
-        .id = 28,
-        .problems = 1,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and elements > 3300 "
-                "and columns * k > 120 "
-                "and rows / k > 0.0068 "
-                "and rows / k > 15 "
-                "and results > 256 "
-                "and rows / columns > 0.82 "
-                "and results <= 1500 "
-                "and elements > 524288",
-        .ranking = kRanking28,
-    },
-    {
-        .id = 29,
+        .id = 20,
         .problems = 9,
         .margin = 2.23F,
         .regret = 1.00F,
@@ -753,164 +478,37 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and results > 256 "
                 "and rows / columns > 0.82 "
                 "and results > 1500",
-        .ranking = kRanking29,
+        .ranking = kRanking20,
     },
     {
-        .id = 30,
+        .id = 21,
         .problems = 4,
         .margin = 0.43F,
         .regret = 2.34F,
         .regret_lo = 1.31F,
         .regret_hi = 4.18F,
         .path = "layout != transposed and elements <= 3300 and columns * k <= 680",
-        .ranking = kRanking30,
+        .ranking = kRanking21,
     },
     {
-        .id = 31,
+        .id = 22,
         .problems = 7,
         .margin = 1.03F,
         .regret = 1.03F,
         .regret_lo = 1.01F,
         .regret_hi = 1.04F,
-        .path = "layout != transposed "
-                "and elements <= 3300 "
-                "and columns * k > 680 "
-                "and rows / columns <= 0.082",
-        .ranking = kRanking31,
+        .path = "layout != transposed and elements <= 3300 and columns * k > 680",
+        .ranking = kRanking22,
     },
     {
-        .id = 32,
-        .problems = 2,
-        .margin = 0.13F,
-        .regret = 7.41F,
-        .regret_lo = 4.07F,
-        .regret_hi = 13.48F,
-        .path = "layout != transposed "
-                "and elements <= 3300 "
-                "and columns * k > 680 "
-                "and rows / columns > 0.082 "
-                "and elements <= 2200",
-        .ranking = kRanking32,
-    },
-    {
-        .id = 33,
-        .problems = 2,
-        .margin = 0.77F,
-        .regret = 1.30F,
-        .regret_lo = 1.26F,
-        .regret_hi = 1.34F,
-        .path = "layout != transposed "
-                "and elements <= 3300 "
-                "and columns * k > 680 "
-                "and rows / columns > 0.082 "
-                "and elements > 2200",
-        .ranking = kRanking33,
-    },
-    {
-        .id = 34,
-        .problems = 1,
-        .margin = 0.23F,
-        .regret = 4.29F,
-        .regret_lo = 4.29F,
-        .regret_hi = 4.29F,
-        .path = "layout != transposed "
-                "and elements > 3300 "
-                "and rows * k <= 220 "
-                "and columns * k <= 220 "
-                "and rows / k <= 27",
-        .ranking = kRanking34,
-    },
-    {
-        .id = 35,
-        .problems = 2,
-        .margin = 0.65F,
-        .regret = 1.54F,
-        .regret_lo = 1.32F,
-        .regret_hi = 1.79F,
-        .path = "layout != transposed "
-                "and elements > 3300 "
-                "and rows * k <= 220 "
-                "and columns * k <= 220 "
-                "and rows / k > 27",
-        .ranking = kRanking35,
-    },
-    {
-        .id = 36,
-        .problems = 2,
-        .margin = 0.24F,
-        .regret = 4.18F,
-        .regret_lo = 4.07F,
-        .regret_hi = 4.29F,
-        .path = "layout != transposed "
-                "and elements > 3300 "
-                "and rows * k <= 220 "
-                "and columns * k > 220 "
-                "and columns <= 220",
-        .ranking = kRanking36,
-    },
-    {
-        .id = 37,
-        .problems = 12,
-        .margin = 1.23F,
+        .id = 23,
+        .problems = 22,
+        .margin = 1.66F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and elements > 3300 "
-                "and rows * k <= 220 "
-                "and columns * k > 220 "
-                "and columns > 220",
-        .ranking = kRanking37,
-    },
-    {
-        .id = 38,
-        .problems = 5,
-        .margin = 2.51F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed and elements > 3300 and rows * k > 220 and k <= 64",
-        .ranking = kRanking38,
-    },
-    {
-        .id = 39,
-        .problems = 2,
-        .margin = 1.12F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout != transposed "
-                "and elements > 3300 "
-                "and rows * k > 220 "
-                "and k > 64 "
-                "and elements <= 8192 "
-                "and k <= 100",
-        .ranking = kRanking39,
-    },
-    {
-        .id = 40,
-        .problems = 5,
-        .margin = 1.01F,
-        .regret = 1.06F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.17F,
-        .path = "layout != transposed "
-                "and elements > 3300 "
-                "and rows * k > 220 "
-                "and k > 64 "
-                "and elements <= 8192 "
-                "and k > 100",
-        .ranking = kRanking40,
-    },
-    {
-        .id = 41,
-        .problems = 5,
-        .margin = 2.23F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed and elements > 3300 and rows * k > 220 and k > 64 and elements > 8192",
-        .ranking = kRanking41,
+        .path = "layout != transposed and elements > 3300",
+        .ranking = kRanking23,
     },
 };
 
@@ -919,35 +517,23 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         if (problem.elements() <= 3300) {
             if (product(problem.columns, problem.k) <= 2200) {
                 if (ratio(problem.rows, problem.k) <= 9) {
-                    if (ratio(problem.columns, problem.k) <= 390) {
-                        // cpu_scalar default
-                        // 3 problems, margin 1.50, regret 1.00 [1.00, 1.00]
-                        return kLeaves[0];
-                    } else {
-                        // cpu_minima_avx2 default
-                        // 1 problems nearby, margin 1.25, regret 1.00 [1.00, 1.00]
-                        return kLeaves[1];
-                    }
+                    // cpu_scalar default
+                    // 3 problems, margin 1.50, regret 1.00 [1.00, 1.00]
+                    return kLeaves[0];
                 } else {
                     // cpu_openmp rows=64
                     // 1 problems, margin 1.80, regret 1.00 [1.00, 1.00]
-                    return kLeaves[2];
+                    return kLeaves[1];
                 }
             } else {
                 if (ratio(problem.columns, problem.k) <= 3.9) {
                     // cpu_avx2 rows=16
                     // 2 problems, margin 1.38, regret 1.00 [1.00, 1.00]
-                    return kLeaves[3];
+                    return kLeaves[2];
                 } else {
-                    if (problem.columns <= 270) {
-                        // cpu_scalar default
-                        // 6 problems nearby, margin 1.10, regret 1.20 [1.05, 1.34]
-                        return kLeaves[4];
-                    } else {
-                        // cpu_minima_avx2 default
-                        // 6 problems nearby, margin 1.32, regret 1.08 [1.00, 1.26]
-                        return kLeaves[5];
-                    }
+                    // cpu_minima_avx2 default
+                    // 9 problems nearby, margin 1.04, regret 1.27 [1.05, 1.52]
+                    return kLeaves[3];
                 }
             }
         } else {
@@ -955,91 +541,61 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 if (problem.results() <= 4096) {
                     // cpu_openmp rows=64
                     // 3 problems, margin 2.76, regret 1.02 [1.00, 1.06]
-                    return kLeaves[6];
+                    return kLeaves[4];
                 } else {
                     // cpu_minima_avx2 default
                     // 2 problems nearby, margin 1.14, regret 1.51 [1.00, 2.27]
-                    return kLeaves[7];
+                    return kLeaves[5];
                 }
             } else {
                 if (ratio(problem.rows, problem.k) <= 0.0068) {
                     if (problem.columns <= 3900) {
                         // cpu_avx2 rows=16
                         // 1 problems, margin 2.25, regret 1.07 [1.07, 1.07]
-                        return kLeaves[8];
+                        return kLeaves[6];
                     } else {
                         // cpu_minima_avx2 default
                         // 2 problems nearby, margin 0.76, regret 1.55 [1.00, 2.40]
-                        return kLeaves[9];
+                        return kLeaves[7];
                     }
                 } else {
                     if (ratio(problem.rows, problem.k) <= 15) {
                         if (product(problem.columns, problem.k) <= 680) {
                             if (problem.rows <= 128) {
-                                if (ratio(problem.rows, problem.k) <= 13) {
-                                    // cpu_scalar default
-                                    // 1 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[10];
-                                } else {
-                                    // cpu_openmp rows=64
-                                    // 2 problems nearby, margin 1.18, regret 1.13 [1.00, 1.29]
-                                    return kLeaves[11];
-                                }
+                                // cpu_scalar default
+                                // 1 problems, margin 1.28, regret 1.00 [1.00, 1.00]
+                                return kLeaves[8];
                             } else {
                                 // cpu_minima_avx2 default
                                 // 2 problems nearby, margin 1.46, regret 1.00 [1.00, 1.00]
-                                return kLeaves[12];
+                                return kLeaves[9];
                             }
                         } else {
                             if (ratio(problem.rows, problem.columns) <= 0.033) {
-                                if (ratio(problem.columns, problem.k) <= 3) {
-                                    // cpu_avx2 rows=16
-                                    // 1 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[13];
-                                } else {
-                                    if (product(problem.columns, problem.k) <= 820) {
-                                        // cpu_openmp rows=64
-                                        // 2 problems nearby, margin 1.14, regret 1.42 [1.00, 2.03]
-                                        return kLeaves[14];
-                                    } else {
-                                        if (problem.results() <= 64) {
-                                            // cpu_minima_avx2 default
-                                            // 3 problems, margin 1.30, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[15];
-                                        } else {
-                                            if (product(problem.columns, problem.k) <= 6800) {
-                                                // cpu_openmp rows=16
-                                                // 1 problems, margin 1.29, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[16];
-                                            } else {
-                                                // cpu_minima_avx2 default
-                                                // 17 problems, margin 1.40, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[17];
-                                            }
-                                        }
-                                    }
-                                }
+                                // cpu_minima_avx2 default
+                                // 22 problems, margin 1.37, regret 1.01 [1.00, 1.04]
+                                return kLeaves[10];
                             } else {
                                 if (problem.elements() <= 8192) {
                                     if (product(problem.columns, problem.k) <= 1500) {
                                         if (problem.elements() <= 5600) {
                                             // cpu_scalar default
                                             // 1 problems, margin 1.21, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[18];
+                                            return kLeaves[11];
                                         } else {
                                             // cpu_openmp rows=16
                                             // 2 problems nearby, margin 0.79, regret 1.26 [1.24, 1.28]
-                                            return kLeaves[19];
+                                            return kLeaves[12];
                                         }
                                     } else {
                                         // cpu_avx2 rows=16
                                         // 3 problems, margin 1.32, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[20];
+                                        return kLeaves[13];
                                     }
                                 } else {
                                     // cpu_minima_avx2 default
                                     // 16 problems, margin 1.55, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[21];
+                                    return kLeaves[14];
                                 }
                             }
                         }
@@ -1048,44 +604,32 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                             if (problem.elements() <= 27'000) {
                                 // cpu_openmp rows=64
                                 // 1 problems, margin 2.55, regret 1.00 [1.00, 1.00]
-                                return kLeaves[22];
+                                return kLeaves[15];
                             } else {
                                 if (product(problem.columns, problem.k) <= 47'000) {
                                     // cpu_openmp rows=16
                                     // 4 problems, margin 1.27, regret 1.01 [1.00, 1.02]
-                                    return kLeaves[23];
+                                    return kLeaves[16];
                                 } else {
                                     // cpu_minima_avx2 default
                                     // 4 problems nearby, margin 1.10, regret 1.06 [1.00, 1.13]
-                                    return kLeaves[24];
+                                    return kLeaves[17];
                                 }
                             }
                         } else {
                             if (ratio(problem.rows, problem.columns) <= 0.82) {
-                                if (product(problem.columns, problem.k) <= 2700) {
-                                    // cpu_openmp rows=16
-                                    // 5 problems nearby, margin 1.19, regret 1.07 [1.01, 1.17]
-                                    return kLeaves[25];
-                                } else {
-                                    // cpu_minima_avx2 default
-                                    // 3 problems, margin 1.42, regret 1.01 [1.00, 1.02]
-                                    return kLeaves[26];
-                                }
+                                // cpu_minima_avx2 default
+                                // 3 problems, margin 1.42, regret 1.01 [1.00, 1.02]
+                                return kLeaves[18];
                             } else {
                                 if (problem.results() <= 1500) {
-                                    if (problem.elements() <= 524'288) {
-                                        // cpu_openmp rows=16
-                                        // 1 problems, margin 0.97, regret 1.04 [1.04, 1.04]
-                                        return kLeaves[27];
-                                    } else {
-                                        // cpu_openmp rows=64
-                                        // 1 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[28];
-                                    }
+                                    // cpu_openmp rows=16
+                                    // 2 problems, margin 0.99, regret 1.05 [1.04, 1.07]
+                                    return kLeaves[19];
                                 } else {
                                     // cpu_minima_avx2 default
                                     // 9 problems, margin 2.23, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[29];
+                                    return kLeaves[20];
                                 }
                             }
                         }
@@ -1098,70 +642,16 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             if (product(problem.columns, problem.k) <= 680) {
                 // cpu_scalar default
                 // 4 problems nearby, margin 0.43, regret 2.34 [1.31, 4.18]
-                return kLeaves[30];
+                return kLeaves[21];
             } else {
-                if (ratio(problem.rows, problem.columns) <= 0.082) {
-                    // cpu_avx2 rows=16
-                    // 7 problems, margin 1.03, regret 1.03 [1.01, 1.04]
-                    return kLeaves[31];
-                } else {
-                    if (problem.elements() <= 2200) {
-                        // cpu_scalar default
-                        // 2 problems nearby, margin 0.13, regret 7.41 [4.07, 13.48]
-                        return kLeaves[32];
-                    } else {
-                        // cpu_avx2 rows=16
-                        // 2 problems nearby, margin 0.77, regret 1.30 [1.26, 1.34]
-                        return kLeaves[33];
-                    }
-                }
+                // cpu_avx2 rows=16
+                // 7 problems, margin 1.03, regret 1.03 [1.01, 1.04]
+                return kLeaves[22];
             }
         } else {
-            if (product(problem.rows, problem.k) <= 220) {
-                if (product(problem.columns, problem.k) <= 220) {
-                    if (ratio(problem.rows, problem.k) <= 27) {
-                        // cpu_scalar default
-                        // 1 problems nearby, margin 0.23, regret 4.29 [4.29, 4.29]
-                        return kLeaves[34];
-                    } else {
-                        // cpu_openmp rows=64
-                        // 2 problems nearby, margin 0.65, regret 1.54 [1.32, 1.79]
-                        return kLeaves[35];
-                    }
-                } else {
-                    if (problem.columns <= 220) {
-                        // cpu_scalar default
-                        // 2 problems nearby, margin 0.24, regret 4.18 [4.07, 4.29]
-                        return kLeaves[36];
-                    } else {
-                        // cpu_minima_avx2 default
-                        // 12 problems, margin 1.23, regret 1.00 [1.00, 1.00]
-                        return kLeaves[37];
-                    }
-                }
-            } else {
-                if (problem.k <= 64) {
-                    // cpu_minima_avx2 default
-                    // 5 problems, margin 2.51, regret 1.00 [1.00, 1.00]
-                    return kLeaves[38];
-                } else {
-                    if (problem.elements() <= 8192) {
-                        if (problem.k <= 100) {
-                            // cpu_minima_avx2 default
-                            // 2 problems nearby, margin 1.12, regret 1.01 [1.00, 1.01]
-                            return kLeaves[39];
-                        } else {
-                            // cpu_avx2 rows=16
-                            // 5 problems nearby, margin 1.01, regret 1.06 [1.00, 1.17]
-                            return kLeaves[40];
-                        }
-                    } else {
-                        // cpu_minima_avx2 default
-                        // 5 problems, margin 2.23, regret 1.00 [1.00, 1.00]
-                        return kLeaves[41];
-                    }
-                }
-            }
+            // cpu_minima_avx2 default
+            // 22 problems, margin 1.66, regret 1.00 [1.00, 1.00]
+            return kLeaves[23];
         }
     }
 }

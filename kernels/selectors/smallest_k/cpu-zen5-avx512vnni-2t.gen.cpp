@@ -365,21 +365,13 @@ constexpr Choice<Problem> kRanking45[] = {
 };
 
 constexpr Choice<Problem> kRanking46[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.04F},
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.04F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.14F},
-    {VariantId::cpu_scalar, {}, 2.40F},
-};
-
-constexpr Choice<Problem> kRanking47[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_minima_avx512, {}, 2.87F},
     {VariantId::cpu_minima_avx2, {}, 2.95F},
     {VariantId::cpu_scalar, {}, 2.72F},
 };
 
-constexpr Choice<Problem> kRanking48[] = {
+constexpr Choice<Problem> kRanking47[] = {
     {VariantId::cpu_minima_avx2, {}, 1.09F},
     {VariantId::cpu_minima_avx512, {}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.68F},
@@ -388,26 +380,17 @@ constexpr Choice<Problem> kRanking48[] = {
     {VariantId::cpu_scalar, {}, 4.29F},
 };
 
-constexpr Choice<Problem> kRanking49[] = {
+constexpr Choice<Problem> kRanking48[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking50[] = {
+constexpr Choice<Problem> kRanking49[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.07F},
     {VariantId::cpu_scalar, {}, 1.10F},
 };
 
-constexpr Choice<Problem> kRanking51[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 1.03F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.04F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.04F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.14F},
-    {VariantId::cpu_scalar, {}, 2.40F},
-};
-
-constexpr Choice<Problem> kRanking52[] = {
+constexpr Choice<Problem> kRanking50[] = {
     {VariantId::cpu_minima_avx512, {}, 1.01F},
     {VariantId::cpu_minima_avx2, {}, 1.10F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.63F},
@@ -415,7 +398,7 @@ constexpr Choice<Problem> kRanking52[] = {
     {VariantId::cpu_scalar, {}, 4.17F},
 };
 
-constexpr Choice<Problem> kRanking53[] = {
+constexpr Choice<Problem> kRanking51[] = {
     {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.03F},
     {VariantId::cpu_minima_avx512, {}, 1.15F},
@@ -424,15 +407,7 @@ constexpr Choice<Problem> kRanking53[] = {
     {VariantId::cpu_scalar, {}, 23.11F},
 };
 
-constexpr Choice<Problem> kRanking54[] = {
-    {VariantId::cpu_minima_avx512, {}, 2.35F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 2.21F},
-    {VariantId::cpu_minima_avx2, {}, 2.80F},
-    {VariantId::cpu_scalar, {}, 10.80F},
-};
-
-constexpr Choice<Problem> kRanking55[] = {
+constexpr Choice<Problem> kRanking52[] = {
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.01F},
     {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_minima_avx512, {}, 1.55F},
@@ -441,11 +416,7 @@ constexpr Choice<Problem> kRanking55[] = {
     {VariantId::cpu_scalar, {}, 20.67F},
 };
 
-constexpr Choice<Problem> kRanking56[] = {
-    {VariantId::cpu_scalar, {}, 1.59F},
-};
-
-constexpr Choice<Problem> kRanking57[] = {
+constexpr Choice<Problem> kRanking53[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.27F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.32F},
@@ -453,7 +424,15 @@ constexpr Choice<Problem> kRanking57[] = {
     {VariantId::cpu_scalar, {}, 1.38F},
 };
 
-constexpr Choice<Problem> kRanking58[] = {
+constexpr Choice<Problem> kRanking54[] = {
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.43F},
+    {VariantId::cpu_minima_avx2, {}, 2.03F},
+    {VariantId::cpu_minima_avx512, {}, 2.04F},
+    {VariantId::cpu_scalar, {}, 4.82F},
+};
+
+constexpr Choice<Problem> kRanking55[] = {
     {VariantId::cpu_minima_avx512, {}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.04F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.13F},
@@ -462,41 +441,24 @@ constexpr Choice<Problem> kRanking58[] = {
     {VariantId::cpu_scalar, {}, 3.05F},
 };
 
-constexpr Choice<Problem> kRanking59[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.43F},
-    {VariantId::cpu_minima_avx2, {}, 2.03F},
-    {VariantId::cpu_minima_avx512, {}, 2.04F},
-    {VariantId::cpu_scalar, {}, 4.82F},
+constexpr Choice<Problem> kRanking56[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.17F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.26F},
+    {VariantId::cpu_minima_avx512, {}, 1.39F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.94F},
+    {VariantId::cpu_scalar, {}, 1.75F},
 };
 
-constexpr Choice<Problem> kRanking60[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.28F},
-    {VariantId::cpu_minima_avx512, {}, 1.28F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.39F},
-    {VariantId::cpu_minima_avx2, {}, 1.43F},
-    {VariantId::cpu_scalar, {}, 1.72F},
-};
-
-constexpr Choice<Problem> kRanking61[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.28F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.35F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.48F},
-    {VariantId::cpu_minima_avx2, {}, 1.50F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.50F},
-    {VariantId::cpu_scalar, {}, 3.88F},
-};
-
-constexpr Choice<Problem> kRanking62[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+constexpr Choice<Problem> kRanking57[] = {
     {VariantId::cpu_minima_avx512, {}, 1.05F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.08F},
     {VariantId::cpu_minima_avx2, {}, 1.14F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.24F},
     {VariantId::cpu_scalar, {}, 6.33F},
 };
 
-constexpr Choice<Problem> kRanking63[] = {
+constexpr Choice<Problem> kRanking58[] = {
     {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.13F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.59F},
@@ -504,14 +466,7 @@ constexpr Choice<Problem> kRanking63[] = {
     {VariantId::cpu_scalar, {}, 30.00F},
 };
 
-constexpr Choice<Problem> kRanking64[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.10F},
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.07F},
-    {VariantId::cpu_scalar, {}, 3.21F},
-};
-
-constexpr Choice<Problem> kRanking65[] = {
+constexpr Choice<Problem> kRanking59[] = {
     {VariantId::cpu_minima_avx512, {}, 1.24F},
     {VariantId::cpu_minima_avx2, {}, 1.36F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.47F},
@@ -519,7 +474,7 @@ constexpr Choice<Problem> kRanking65[] = {
     {VariantId::cpu_scalar, {}, 6.03F},
 };
 
-constexpr Choice<Problem> kRanking66[] = {
+constexpr Choice<Problem> kRanking60[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.63F},
     {VariantId::cpu_minima_avx512, {}, 2.35F},
@@ -527,7 +482,7 @@ constexpr Choice<Problem> kRanking66[] = {
     {VariantId::cpu_scalar, {}, 10.80F},
 };
 
-constexpr Choice<Problem> kRanking67[] = {
+constexpr Choice<Problem> kRanking61[] = {
     {VariantId::cpu_minima_avx512, {}, 1.11F},
     {VariantId::cpu_minima_avx2, {}, 1.19F},
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.42F},
@@ -535,7 +490,7 @@ constexpr Choice<Problem> kRanking67[] = {
     {VariantId::cpu_scalar, {}, 11.26F},
 };
 
-constexpr Choice<Problem> kRanking68[] = {
+constexpr Choice<Problem> kRanking62[] = {
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 64}}, 1.08F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.09F},
@@ -543,7 +498,7 @@ constexpr Choice<Problem> kRanking68[] = {
     {VariantId::cpu_scalar, {}, 14.45F},
 };
 
-constexpr Choice<Problem> kRanking69[] = {
+constexpr Choice<Problem> kRanking63[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.26F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.24F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.85F},
@@ -552,16 +507,25 @@ constexpr Choice<Problem> kRanking69[] = {
     {VariantId::cpu_scalar, {}, 4.14F},
 };
 
-constexpr Choice<Problem> kRanking70[] = {
+constexpr Choice<Problem> kRanking64[] = {
     {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.10F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 2.14F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 2.30F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 4.94F},
-    {VariantId::cpu_scalar, {}, 13.01F},
+    {VariantId::cpu_minima_avx2, {}, 1.09F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 2.13F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 2.37F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 4.68F},
+    {VariantId::cpu_scalar, {}, 14.18F},
 };
 
-constexpr Choice<Problem> kRanking71[] = {
+constexpr Choice<Problem> kRanking65[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.35F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 2.15F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 2.21F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 7.69F},
+    {VariantId::cpu_scalar, {}, 14.08F},
+};
+
+constexpr Choice<Problem> kRanking66[] = {
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 64}}, 1.13F},
     {VariantId::cpu_minima_avx512, {}, 1.46F},
@@ -570,16 +534,7 @@ constexpr Choice<Problem> kRanking71[] = {
     {VariantId::cpu_scalar, {}, 6.00F},
 };
 
-constexpr Choice<Problem> kRanking72[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.11F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.39F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.58F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 4.43F},
-    {VariantId::cpu_scalar, {}, 12.07F},
-};
-
-constexpr Choice<Problem> kRanking73[] = {
+constexpr Choice<Problem> kRanking67[] = {
     {VariantId::cpu_minima_avx512, {}, 1.00F},
     {VariantId::cpu_minima_avx2, {}, 1.13F},
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.30F},
@@ -588,50 +543,40 @@ constexpr Choice<Problem> kRanking73[] = {
     {VariantId::cpu_scalar, {}, 12.56F},
 };
 
-constexpr Choice<Problem> kRanking74[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 2.28F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 2.80F},
-    {VariantId::cpu_minima_avx2, {}, 2.80F},
-    {VariantId::cpu_scalar, {}, 7.87F},
-};
-
-constexpr Choice<Problem> kRanking75[] = {
-    {VariantId::cpu_minima_avx512, {}, 2.28F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 2.80F},
-    {VariantId::cpu_minima_avx2, {}, 2.80F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 3.33F},
-    {VariantId::cpu_scalar, {}, 7.87F},
-};
-
-constexpr Choice<Problem> kRanking76[] = {
+constexpr Choice<Problem> kRanking68[] = {
     {VariantId::cpu_minima_avx512, {}, 1.00F},
     {VariantId::cpu_minima_avx2, {}, 1.07F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.10F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.83F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 2.15F},
     {VariantId::cpu_scalar, {}, 3.21F},
 };
 
-constexpr Choice<Problem> kRanking77[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.08F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.09F},
-    {VariantId::cpu_minima_avx512, {}, 1.23F},
-    {VariantId::cpu_scalar, {}, 14.45F},
+constexpr Choice<Problem> kRanking69[] = {
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
+    {VariantId::cpu_minima_avx512, {}, 2.28F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 2.80F},
+    {VariantId::cpu_minima_avx2, {}, 2.80F},
+    {VariantId::cpu_scalar, {}, 7.87F},
 };
 
-constexpr Choice<Problem> kRanking78[] = {
+constexpr Choice<Problem> kRanking70[] = {
     {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.09F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.70F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.84F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.59F},
-    {VariantId::cpu_scalar, {}, 6.65F},
+    {VariantId::cpu_minima_avx2, {}, 1.00F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.09F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.49F},
+    {VariantId::cpu_scalar, {}, 10.69F},
 };
 
-constexpr Choice<Problem> kRanking79[] = {
+constexpr Choice<Problem> kRanking71[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.00F},
+    {VariantId::cpu_minima_avx2, {}, 1.10F},
+    {VariantId::cpu_avx512, {{"rows", 64}}, 1.83F},
+    {VariantId::cpu_avx2, {{"rows", 64}}, 1.86F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 3.86F},
+    {VariantId::cpu_scalar, {}, 6.93F},
+};
+
+constexpr Choice<Problem> kRanking72[] = {
     {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.49F},
     {VariantId::cpu_minima_avx512, {}, 1.56F},
@@ -639,7 +584,7 @@ constexpr Choice<Problem> kRanking79[] = {
     {VariantId::cpu_scalar, {}, 12.71F},
 };
 
-constexpr Choice<Problem> kRanking80[] = {
+constexpr Choice<Problem> kRanking73[] = {
     {VariantId::cpu_minima_avx512, {}, 1.05F},
     {VariantId::cpu_minima_avx2, {}, 1.17F},
     {VariantId::cpu_avx512, {{"rows", 64}}, 1.64F},
@@ -648,51 +593,51 @@ constexpr Choice<Problem> kRanking80[] = {
     {VariantId::cpu_scalar, {}, 16.03F},
 };
 
-constexpr Choice<Problem> kRanking81[] = {
+constexpr Choice<Problem> kRanking74[] = {
     {VariantId::cpu_scalar, {}, 1.02F},
 };
 
-constexpr Choice<Problem> kRanking82[] = {
+constexpr Choice<Problem> kRanking75[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking83[] = {
+constexpr Choice<Problem> kRanking76[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.05F},
     {VariantId::cpu_scalar, {}, 1.27F},
 };
 
-constexpr Choice<Problem> kRanking84[] = {
+constexpr Choice<Problem> kRanking77[] = {
     {VariantId::cpu_minima_avx512, {}, 1.00F},
     {VariantId::cpu_minima_avx2, {}, 1.04F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.08F},
     {VariantId::cpu_scalar, {}, 1.10F},
 };
 
-constexpr Choice<Problem> kRanking85[] = {
+constexpr Choice<Problem> kRanking78[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_minima_avx512, {}, 1.10F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.10F},
     {VariantId::cpu_scalar, {}, 1.39F},
 };
 
-constexpr Choice<Problem> kRanking86[] = {
+constexpr Choice<Problem> kRanking79[] = {
     {VariantId::cpu_scalar, {}, 1.02F},
 };
 
-constexpr Choice<Problem> kRanking87[] = {
+constexpr Choice<Problem> kRanking80[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_minima_avx512, {}, 1.15F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.32F},
     {VariantId::cpu_scalar, {}, 1.34F},
 };
 
-constexpr Choice<Problem> kRanking88[] = {
+constexpr Choice<Problem> kRanking81[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
     {VariantId::cpu_scalar, {}, 1.29F},
 };
 
-constexpr Choice<Problem> kRanking89[] = {
+constexpr Choice<Problem> kRanking82[] = {
     {VariantId::cpu_minima_avx2, {}, 1.01F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_minima_avx512, {}, 1.10F},
@@ -701,7 +646,7 @@ constexpr Choice<Problem> kRanking89[] = {
     {VariantId::cpu_scalar, {}, 1.57F},
 };
 
-constexpr Choice<Problem> kRanking90[] = {
+constexpr Choice<Problem> kRanking83[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.34F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.44F},
@@ -709,7 +654,7 @@ constexpr Choice<Problem> kRanking90[] = {
     {VariantId::cpu_scalar, {}, 2.30F},
 };
 
-constexpr Choice<Problem> kRanking91[] = {
+constexpr Choice<Problem> kRanking84[] = {
     {VariantId::cpu_minima_avx2, {}, 1.00F},
     {VariantId::cpu_minima_avx512, {}, 1.12F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.25F},
@@ -717,7 +662,7 @@ constexpr Choice<Problem> kRanking91[] = {
     {VariantId::cpu_scalar, {}, 2.77F},
 };
 
-constexpr Choice<Problem> kRanking92[] = {
+constexpr Choice<Problem> kRanking85[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_minima_avx512, {}, 1.30F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.34F},
@@ -725,7 +670,7 @@ constexpr Choice<Problem> kRanking92[] = {
     {VariantId::cpu_scalar, {}, 1.86F},
 };
 
-constexpr Choice<Problem> kRanking93[] = {
+constexpr Choice<Problem> kRanking86[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.14F},
     {VariantId::cpu_minima_avx2, {}, 1.16F},
@@ -733,7 +678,7 @@ constexpr Choice<Problem> kRanking93[] = {
     {VariantId::cpu_scalar, {}, 2.43F},
 };
 
-constexpr Choice<Problem> kRanking94[] = {
+constexpr Choice<Problem> kRanking87[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.02F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.30F},
     {VariantId::cpu_minima_avx512, {}, 1.56F},
@@ -742,7 +687,7 @@ constexpr Choice<Problem> kRanking94[] = {
     {VariantId::cpu_scalar, {}, 5.21F},
 };
 
-constexpr Choice<Problem> kRanking95[] = {
+constexpr Choice<Problem> kRanking88[] = {
     {VariantId::cpu_minima_avx2, {}, 1.29F},
     {VariantId::cpu_minima_avx512, {}, 1.31F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.92F},
@@ -751,11 +696,11 @@ constexpr Choice<Problem> kRanking95[] = {
     {VariantId::cpu_scalar, {}, 4.18F},
 };
 
-constexpr Choice<Problem> kRanking96[] = {
+constexpr Choice<Problem> kRanking89[] = {
     {VariantId::cpu_scalar, {}, 1.02F},
 };
 
-constexpr Choice<Problem> kRanking97[] = {
+constexpr Choice<Problem> kRanking90[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.01F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_minima_avx512, {}, 1.01F},
@@ -764,7 +709,7 @@ constexpr Choice<Problem> kRanking97[] = {
     {VariantId::cpu_scalar, {}, 1.50F},
 };
 
-constexpr Choice<Problem> kRanking98[] = {
+constexpr Choice<Problem> kRanking91[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.11F},
     {VariantId::cpu_minima_avx512, {}, 1.13F},
@@ -772,7 +717,7 @@ constexpr Choice<Problem> kRanking98[] = {
     {VariantId::cpu_scalar, {}, 1.84F},
 };
 
-constexpr Choice<Problem> kRanking99[] = {
+constexpr Choice<Problem> kRanking92[] = {
     {VariantId::cpu_minima_avx512, {}, 1.00F},
     {VariantId::cpu_minima_avx2, {}, 1.11F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.13F},
@@ -780,7 +725,7 @@ constexpr Choice<Problem> kRanking99[] = {
     {VariantId::cpu_scalar, {}, 2.38F},
 };
 
-constexpr Choice<Problem> kRanking100[] = {
+constexpr Choice<Problem> kRanking93[] = {
     {VariantId::cpu_minima_avx512, {}, 1.03F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.07F},
     {VariantId::cpu_minima_avx2, {}, 1.09F},
@@ -788,7 +733,7 @@ constexpr Choice<Problem> kRanking100[] = {
     {VariantId::cpu_scalar, {}, 1.56F},
 };
 
-constexpr Choice<Problem> kRanking101[] = {
+constexpr Choice<Problem> kRanking94[] = {
     {VariantId::cpu_minima_avx512, {}, 1.00F},
     {VariantId::cpu_minima_avx2, {}, 1.02F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.08F},
@@ -796,7 +741,7 @@ constexpr Choice<Problem> kRanking101[] = {
     {VariantId::cpu_scalar, {}, 2.18F},
 };
 
-constexpr Choice<Problem> kRanking102[] = {
+constexpr Choice<Problem> kRanking95[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.13F},
     {VariantId::cpu_minima_avx512, {}, 1.22F},
@@ -804,7 +749,7 @@ constexpr Choice<Problem> kRanking102[] = {
     {VariantId::cpu_scalar, {}, 2.45F},
 };
 
-constexpr Choice<Problem> kRanking103[] = {
+constexpr Choice<Problem> kRanking96[] = {
     {VariantId::cpu_minima_avx512, {}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.11F},
     {VariantId::cpu_minima_avx2, {}, 1.19F},
@@ -813,7 +758,7 @@ constexpr Choice<Problem> kRanking103[] = {
     {VariantId::cpu_scalar, {}, 5.80F},
 };
 
-constexpr Choice<Problem> kRanking104[] = {
+constexpr Choice<Problem> kRanking97[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.02F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_minima_avx2, {}, 1.28F},
@@ -822,7 +767,7 @@ constexpr Choice<Problem> kRanking104[] = {
     {VariantId::cpu_scalar, {}, 1.61F},
 };
 
-constexpr Choice<Problem> kRanking105[] = {
+constexpr Choice<Problem> kRanking98[] = {
     {VariantId::cpu_minima_avx2, {}, 1.14F},
     {VariantId::cpu_minima_avx512, {}, 1.20F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.34F},
@@ -831,7 +776,7 @@ constexpr Choice<Problem> kRanking105[] = {
     {VariantId::cpu_scalar, {}, 2.17F},
 };
 
-constexpr Choice<Problem> kRanking106[] = {
+constexpr Choice<Problem> kRanking99[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.01F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.11F},
@@ -839,7 +784,7 @@ constexpr Choice<Problem> kRanking106[] = {
     {VariantId::cpu_scalar, {}, 1.26F},
 };
 
-constexpr Choice<Problem> kRanking107[] = {
+constexpr Choice<Problem> kRanking100[] = {
     {VariantId::cpu_minima_avx2, {}, 1.03F},
     {VariantId::cpu_minima_avx512, {}, 1.11F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 2.51F},
@@ -848,7 +793,7 @@ constexpr Choice<Problem> kRanking107[] = {
     {VariantId::cpu_scalar, {}, 7.94F},
 };
 
-constexpr Choice<Problem> kRanking108[] = {
+constexpr Choice<Problem> kRanking101[] = {
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.27F},
     {VariantId::cpu_minima_avx512, {}, 1.62F},
@@ -856,7 +801,7 @@ constexpr Choice<Problem> kRanking108[] = {
     {VariantId::cpu_scalar, {}, 3.35F},
 };
 
-constexpr Choice<Problem> kRanking109[] = {
+constexpr Choice<Problem> kRanking102[] = {
     {VariantId::cpu_minima_avx512, {}, 1.27F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.31F},
     {VariantId::cpu_minima_avx2, {}, 1.36F},
@@ -865,7 +810,7 @@ constexpr Choice<Problem> kRanking109[] = {
     {VariantId::cpu_scalar, {}, 5.56F},
 };
 
-constexpr Choice<Problem> kRanking110[] = {
+constexpr Choice<Problem> kRanking103[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_minima_avx2, {}, 1.19F},
     {VariantId::cpu_minima_avx512, {}, 1.24F},
@@ -874,7 +819,7 @@ constexpr Choice<Problem> kRanking110[] = {
     {VariantId::cpu_scalar, {}, 8.47F},
 };
 
-constexpr Choice<Problem> kRanking111[] = {
+constexpr Choice<Problem> kRanking104[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_minima_avx512, {}, 1.18F},
     {VariantId::cpu_minima_avx2, {}, 1.18F},
@@ -883,7 +828,7 @@ constexpr Choice<Problem> kRanking111[] = {
     {VariantId::cpu_scalar, {}, 2.27F},
 };
 
-constexpr Choice<Problem> kRanking112[] = {
+constexpr Choice<Problem> kRanking105[] = {
     {VariantId::cpu_minima_avx512, {}, 1.02F},
     {VariantId::cpu_minima_avx2, {}, 1.23F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.29F},
@@ -892,7 +837,7 @@ constexpr Choice<Problem> kRanking112[] = {
     {VariantId::cpu_scalar, {}, 8.32F},
 };
 
-constexpr Choice<Problem> kRanking113[] = {
+constexpr Choice<Problem> kRanking106[] = {
     {VariantId::cpu_minima_avx512, {}, 1.02F},
     {VariantId::cpu_minima_avx2, {}, 1.16F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.88F},
@@ -901,7 +846,7 @@ constexpr Choice<Problem> kRanking113[] = {
     {VariantId::cpu_scalar, {}, 10.20F},
 };
 
-constexpr Choice<Problem> kRanking114[] = {
+constexpr Choice<Problem> kRanking107[] = {
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.01F},
     {VariantId::cpu_minima_avx512, {}, 1.19F},
@@ -910,7 +855,7 @@ constexpr Choice<Problem> kRanking114[] = {
     {VariantId::cpu_scalar, {}, 7.74F},
 };
 
-constexpr Choice<Problem> kRanking115[] = {
+constexpr Choice<Problem> kRanking108[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_minima_avx512, {}, 1.09F},
     {VariantId::cpu_minima_avx2, {}, 1.10F},
@@ -919,7 +864,7 @@ constexpr Choice<Problem> kRanking115[] = {
     {VariantId::cpu_scalar, {}, 2.46F},
 };
 
-constexpr Choice<Problem> kRanking116[] = {
+constexpr Choice<Problem> kRanking109[] = {
     {VariantId::cpu_minima_avx512, {}, 1.04F},
     {VariantId::cpu_minima_avx2, {}, 1.18F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.58F},
@@ -928,7 +873,7 @@ constexpr Choice<Problem> kRanking116[] = {
     {VariantId::cpu_scalar, {}, 19.48F},
 };
 
-constexpr Choice<Problem> kRanking117[] = {
+constexpr Choice<Problem> kRanking110[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.01F},
     {VariantId::cpu_openmp, {{"rows", 16}}, 1.63F},
@@ -936,7 +881,7 @@ constexpr Choice<Problem> kRanking117[] = {
     {VariantId::cpu_scalar, {}, 19.58F},
 };
 
-constexpr Choice<Problem> kRanking118[] = {
+constexpr Choice<Problem> kRanking111[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.15F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.40F},
     {VariantId::cpu_minima_avx512, {}, 1.46F},
@@ -945,7 +890,7 @@ constexpr Choice<Problem> kRanking118[] = {
     {VariantId::cpu_scalar, {}, 10.22F},
 };
 
-constexpr Choice<Problem> kRanking119[] = {
+constexpr Choice<Problem> kRanking112[] = {
     {VariantId::cpu_minima_avx512, {}, 1.05F},
     {VariantId::cpu_minima_avx2, {}, 1.26F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.76F},
@@ -954,7 +899,7 @@ constexpr Choice<Problem> kRanking119[] = {
     {VariantId::cpu_scalar, {}, 26.37F},
 };
 
-constexpr Choice<Problem> kRanking120[] = {
+constexpr Choice<Problem> kRanking113[] = {
     {VariantId::cpu_minima_avx512, {}, 1.04F},
     {VariantId::cpu_minima_avx2, {}, 1.06F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.63F},
@@ -963,7 +908,7 @@ constexpr Choice<Problem> kRanking120[] = {
     {VariantId::cpu_scalar, {}, 10.16F},
 };
 
-constexpr Choice<Problem> kRanking121[] = {
+constexpr Choice<Problem> kRanking114[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.02F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.23F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.29F},
@@ -972,7 +917,7 @@ constexpr Choice<Problem> kRanking121[] = {
     {VariantId::cpu_scalar, {}, 18.34F},
 };
 
-constexpr Choice<Problem> kRanking122[] = {
+constexpr Choice<Problem> kRanking115[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.02F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.13F},
     {VariantId::cpu_minima_avx512, {}, 1.19F},
@@ -981,7 +926,7 @@ constexpr Choice<Problem> kRanking122[] = {
     {VariantId::cpu_scalar, {}, 4.58F},
 };
 
-constexpr Choice<Problem> kRanking123[] = {
+constexpr Choice<Problem> kRanking116[] = {
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.66F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.85F},
@@ -989,7 +934,7 @@ constexpr Choice<Problem> kRanking123[] = {
     {VariantId::cpu_scalar, {}, 3.66F},
 };
 
-constexpr Choice<Problem> kRanking124[] = {
+constexpr Choice<Problem> kRanking117[] = {
     {VariantId::cpu_minima_avx512, {}, 1.00F},
     {VariantId::cpu_minima_avx2, {}, 1.05F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.70F},
@@ -998,17 +943,11 @@ constexpr Choice<Problem> kRanking124[] = {
     {VariantId::cpu_scalar, {}, 10.75F},
 };
 
-constexpr Choice<Problem> kRanking125[] = {
+constexpr Choice<Problem> kRanking118[] = {
     {VariantId::cpu_scalar, {}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking126[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.02F},
-    {VariantId::cpu_scalar, {}, 1.93F},
-};
-
-constexpr Choice<Problem> kRanking127[] = {
+constexpr Choice<Problem> kRanking119[] = {
     {VariantId::cpu_minima_avx512, {}, 1.02F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.06F},
     {VariantId::cpu_minima_avx2, {}, 1.19F},
@@ -1016,19 +955,13 @@ constexpr Choice<Problem> kRanking127[] = {
     {VariantId::cpu_scalar, {}, 2.81F},
 };
 
-constexpr Choice<Problem> kRanking128[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.19F},
-    {VariantId::cpu_scalar, {}, 1.16F},
+constexpr Choice<Problem> kRanking120[] = {
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.49F},
+    {VariantId::cpu_scalar, {}, 1.63F},
 };
 
-constexpr Choice<Problem> kRanking129[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.63F},
-    {VariantId::cpu_scalar, {}, 1.87F},
-};
-
-constexpr Choice<Problem> kRanking130[] = {
+constexpr Choice<Problem> kRanking121[] = {
     {VariantId::cpu_minima_avx2, {}, 1.33F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.04F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.28F},
@@ -1037,7 +970,7 @@ constexpr Choice<Problem> kRanking130[] = {
     {VariantId::cpu_scalar, {}, 2.79F},
 };
 
-constexpr Choice<Problem> kRanking131[] = {
+constexpr Choice<Problem> kRanking122[] = {
     {VariantId::cpu_minima_avx2, {}, 1.00F},
     {VariantId::cpu_minima_avx512, {}, 1.08F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.11F},
@@ -1046,7 +979,7 @@ constexpr Choice<Problem> kRanking131[] = {
     {VariantId::cpu_scalar, {}, 1.74F},
 };
 
-constexpr Choice<Problem> kRanking132[] = {
+constexpr Choice<Problem> kRanking123[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.25F},
     {VariantId::cpu_minima_avx512, {}, 1.14F},
     {VariantId::cpu_minima_avx2, {}, 1.15F},
@@ -1055,7 +988,7 @@ constexpr Choice<Problem> kRanking132[] = {
     {VariantId::cpu_scalar, {}, 3.23F},
 };
 
-constexpr Choice<Problem> kRanking133[] = {
+constexpr Choice<Problem> kRanking124[] = {
     {VariantId::cpu_minima_avx2, {}, 1.00F},
     {VariantId::cpu_minima_avx512, {}, 1.02F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.69F},
@@ -1064,7 +997,7 @@ constexpr Choice<Problem> kRanking133[] = {
     {VariantId::cpu_scalar, {}, 5.70F},
 };
 
-constexpr Choice<Problem> kRanking134[] = {
+constexpr Choice<Problem> kRanking125[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.34F},
     {VariantId::cpu_minima_avx512, {}, 1.46F},
@@ -1073,16 +1006,7 @@ constexpr Choice<Problem> kRanking134[] = {
     {VariantId::cpu_scalar, {}, 5.41F},
 };
 
-constexpr Choice<Problem> kRanking135[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.02F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.31F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.32F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.08F},
-    {VariantId::cpu_scalar, {}, 5.39F},
-};
-
-constexpr Choice<Problem> kRanking136[] = {
+constexpr Choice<Problem> kRanking126[] = {
     {VariantId::cpu_minima_avx512, {}, 1.00F},
     {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.02F},
@@ -1091,177 +1015,32 @@ constexpr Choice<Problem> kRanking136[] = {
     {VariantId::cpu_scalar, {}, 2.94F},
 };
 
-constexpr Choice<Problem> kRanking137[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.07F},
-    {VariantId::cpu_minima_avx512, {}, 1.14F},
-    {VariantId::cpu_minima_avx2, {}, 1.21F},
-    {VariantId::cpu_scalar, {}, 2.22F},
-};
-
-constexpr Choice<Problem> kRanking138[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.13F},
-    {VariantId::cpu_scalar, {}, 1.17F},
-};
-
-constexpr Choice<Problem> kRanking139[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.21F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.30F},
-    {VariantId::cpu_minima_avx512, {}, 1.39F},
-    {VariantId::cpu_minima_avx2, {}, 1.46F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.61F},
+constexpr Choice<Problem> kRanking127[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.03F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.11F},
+    {VariantId::cpu_minima_avx512, {}, 1.23F},
+    {VariantId::cpu_minima_avx2, {}, 1.31F},
     {VariantId::cpu_scalar, {}, 1.90F},
 };
 
-constexpr Choice<Problem> kRanking140[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.09F},
-    {VariantId::cpu_minima_avx2, {}, 1.12F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.14F},
-    {VariantId::cpu_scalar, {}, 2.34F},
-};
-
-constexpr Choice<Problem> kRanking141[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.03F},
-    {VariantId::cpu_minima_avx512, {}, 1.03F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.13F},
-    {VariantId::cpu_scalar, {}, 1.65F},
-};
-
-constexpr Choice<Problem> kRanking142[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.04F},
+constexpr Choice<Problem> kRanking128[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.01F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.07F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.30F},
-    {VariantId::cpu_scalar, {}, 2.21F},
-};
-
-constexpr Choice<Problem> kRanking143[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 1.08F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.13F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.35F},
-    {VariantId::cpu_minima_avx2, {}, 1.38F},
-    {VariantId::cpu_scalar, {}, 8.27F},
-};
-
-constexpr Choice<Problem> kRanking144[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.01F},
-    {VariantId::cpu_minima_avx2, {}, 1.14F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.40F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.77F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 6.41F},
-    {VariantId::cpu_scalar, {}, 9.39F},
-};
-
-constexpr Choice<Problem> kRanking145[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.04F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.03F},
-    {VariantId::cpu_minima_avx2, {}, 1.08F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.11F},
-    {VariantId::cpu_scalar, {}, 7.24F},
-};
-
-constexpr Choice<Problem> kRanking146[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.04F},
-    {VariantId::cpu_minima_avx512, {}, 1.24F},
-    {VariantId::cpu_minima_avx2, {}, 1.63F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.75F},
-    {VariantId::cpu_scalar, {}, 10.67F},
-};
-
-constexpr Choice<Problem> kRanking147[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.05F},
-    {VariantId::cpu_minima_avx2, {}, 1.14F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.26F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.38F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 8.96F},
-    {VariantId::cpu_scalar, {}, 9.84F},
-};
-
-constexpr Choice<Problem> kRanking148[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.18F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.32F},
-    {VariantId::cpu_minima_avx512, {}, 1.37F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 8.74F},
-    {VariantId::cpu_scalar, {}, 15.26F},
-};
-
-constexpr Choice<Problem> kRanking149[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.01F},
-    {VariantId::cpu_minima_avx2, {}, 1.22F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 2.43F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.69F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 22.23F},
-    {VariantId::cpu_scalar, {}, 39.46F},
-};
-
-constexpr Choice<Problem> kRanking150[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.12F},
+    {VariantId::cpu_minima_avx2, {}, 1.10F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.14F},
-    {VariantId::cpu_minima_avx512, {}, 1.25F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 16.83F},
-    {VariantId::cpu_scalar, {}, 20.11F},
+    {VariantId::cpu_scalar, {}, 2.18F},
 };
 
-constexpr Choice<Problem> kRanking151[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.08F},
-    {VariantId::cpu_minima_avx512, {}, 1.09F},
-    {VariantId::cpu_minima_avx2, {}, 1.14F},
-    {VariantId::cpu_scalar, {}, 5.70F},
-};
-
-constexpr Choice<Problem> kRanking152[] = {
+constexpr Choice<Problem> kRanking129[] = {
     {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.15F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.46F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.78F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 12.23F},
-    {VariantId::cpu_scalar, {}, 18.33F},
+    {VariantId::cpu_minima_avx2, {}, 1.20F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 3.05F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 3.43F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 25.09F},
+    {VariantId::cpu_scalar, {}, 40.94F},
 };
 
-constexpr Choice<Problem> kRanking153[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.12F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.39F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.48F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 8.66F},
-    {VariantId::cpu_scalar, {}, 26.45F},
-};
-
-constexpr Choice<Problem> kRanking154[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_minima_avx512, {}, 1.10F},
-    {VariantId::cpu_minima_avx2, {}, 1.26F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.77F},
-    {VariantId::cpu_scalar, {}, 19.37F},
-};
-
-constexpr Choice<Problem> kRanking155[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.04F},
-    {VariantId::cpu_minima_avx512, {}, 1.08F},
-    {VariantId::cpu_minima_avx2, {}, 1.22F},
-    {VariantId::cpu_scalar, {}, 36.43F},
-};
-
-constexpr Choice<Problem> kRanking156[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.09F},
-    {VariantId::cpu_minima_avx2, {}, 1.12F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.15F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.07F},
-    {VariantId::cpu_scalar, {}, 25.77F},
-};
-
-constexpr Choice<Problem> kRanking157[] = {
+constexpr Choice<Problem> kRanking130[] = {
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
     {VariantId::cpu_avx2, {{"rows", 16}}, 1.01F},
     {VariantId::cpu_minima_avx512, {}, 1.30F},
@@ -1270,123 +1049,129 @@ constexpr Choice<Problem> kRanking157[] = {
     {VariantId::cpu_scalar, {}, 16.91F},
 };
 
-constexpr Choice<Problem> kRanking158[] = {
+constexpr Choice<Problem> kRanking131[] = {
     {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.03F},
-    {VariantId::cpu_minima_avx2, {}, 1.10F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.20F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.39F},
-    {VariantId::cpu_scalar, {}, 1.50F},
-};
-
-constexpr Choice<Problem> kRanking159[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.05F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.27F},
-    {VariantId::cpu_minima_avx512, {}, 1.31F},
-    {VariantId::cpu_minima_avx2, {}, 1.49F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.86F},
-    {VariantId::cpu_scalar, {}, 4.14F},
-};
-
-constexpr Choice<Problem> kRanking160[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.15F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.35F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.50F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.33F},
-    {VariantId::cpu_scalar, {}, 17.01F},
-};
-
-constexpr Choice<Problem> kRanking161[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.45F},
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.15F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.52F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.55F},
-    {VariantId::cpu_scalar, {}, 33.07F},
-};
-
-constexpr Choice<Problem> kRanking162[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.11F},
-    {VariantId::cpu_minima_avx2, {}, 1.26F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.48F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.81F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.12F},
-    {VariantId::cpu_scalar, {}, 11.76F},
-};
-
-constexpr Choice<Problem> kRanking163[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.26F},
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.04F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.46F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 4.86F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 7.65F},
-    {VariantId::cpu_scalar, {}, 8.23F},
-};
-
-constexpr Choice<Problem> kRanking164[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.07F},
     {VariantId::cpu_minima_avx2, {}, 1.13F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.38F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.59F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.15F},
+    {VariantId::cpu_scalar, {}, 14.01F},
+};
+
+constexpr Choice<Problem> kRanking132[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.01F},
+    {VariantId::cpu_minima_avx2, {}, 1.20F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.42F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.44F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.64F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.18F},
-    {VariantId::cpu_scalar, {}, 21.38F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 13.78F},
+    {VariantId::cpu_scalar, {}, 27.22F},
 };
 
-constexpr Choice<Problem> kRanking165[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 1.06F},
+constexpr Choice<Problem> kRanking133[] = {
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.04F},
+    {VariantId::cpu_minima_avx512, {}, 1.24F},
+    {VariantId::cpu_minima_avx2, {}, 1.63F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.75F},
+    {VariantId::cpu_scalar, {}, 10.67F},
+};
+
+constexpr Choice<Problem> kRanking134[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.06F},
+    {VariantId::cpu_minima_avx512, {}, 1.08F},
+    {VariantId::cpu_minima_avx2, {}, 1.18F},
+    {VariantId::cpu_scalar, {}, 14.41F},
+};
+
+constexpr Choice<Problem> kRanking135[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.01F},
+    {VariantId::cpu_minima_avx2, {}, 1.15F},
     {VariantId::cpu_avx512, {{"rows", 16}}, 1.65F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.74F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.66F},
-    {VariantId::cpu_scalar, {}, 6.50F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.81F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 13.85F},
+    {VariantId::cpu_scalar, {}, 26.27F},
 };
 
-constexpr Choice<Problem> kRanking166[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.17F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 2.25F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.66F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 8.36F},
-    {VariantId::cpu_scalar, {}, 16.72F},
-};
-
-constexpr Choice<Problem> kRanking167[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 2.15F},
+constexpr Choice<Problem> kRanking136[] = {
     {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 1.07F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.42F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.46F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.61F},
-    {VariantId::cpu_scalar, {}, 9.77F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.12F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.14F},
+    {VariantId::cpu_minima_avx512, {}, 1.25F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 16.83F},
+    {VariantId::cpu_scalar, {}, 20.11F},
 };
 
-constexpr Choice<Problem> kRanking168[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.86F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.02F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.03F},
-    {VariantId::cpu_scalar, {}, 5.42F},
-};
-
-constexpr Choice<Problem> kRanking169[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.13F},
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.02F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.09F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.86F},
-    {VariantId::cpu_scalar, {}, 20.18F},
-};
-
-constexpr Choice<Problem> kRanking170[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.01F},
+constexpr Choice<Problem> kRanking137[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.02F},
     {VariantId::cpu_minima_avx512, {}, 1.04F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.78F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.79F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.91F},
-    {VariantId::cpu_scalar, {}, 17.23F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.10F},
+    {VariantId::cpu_minima_avx2, {}, 1.23F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.84F},
+    {VariantId::cpu_scalar, {}, 14.78F},
+};
+
+constexpr Choice<Problem> kRanking138[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.02F},
+    {VariantId::cpu_minima_avx2, {}, 1.07F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.10F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.38F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.25F},
+    {VariantId::cpu_scalar, {}, 10.98F},
+};
+
+constexpr Choice<Problem> kRanking139[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.18F},
+    {VariantId::cpu_minima_avx512, {}, 1.39F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.47F},
+    {VariantId::cpu_minima_avx2, {}, 1.57F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 2.05F},
+    {VariantId::cpu_scalar, {}, 8.51F},
+};
+
+constexpr Choice<Problem> kRanking140[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.31F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.23F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.59F},
+    {VariantId::cpu_minima_avx2, {}, 1.63F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.89F},
+    {VariantId::cpu_scalar, {}, 22.97F},
+};
+
+constexpr Choice<Problem> kRanking141[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.13F},
+    {VariantId::cpu_minima_avx2, {}, 1.25F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.60F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.69F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 3.61F},
+    {VariantId::cpu_scalar, {}, 10.16F},
+};
+
+constexpr Choice<Problem> kRanking142[] = {
+    {VariantId::cpu_minima_avx2, {}, 1.00F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.18F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 1.32F},
+    {VariantId::cpu_minima_avx512, {}, 1.37F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 8.74F},
+    {VariantId::cpu_scalar, {}, 15.26F},
+};
+
+constexpr Choice<Problem> kRanking143[] = {
+    {VariantId::cpu_minima_avx512, {}, 1.01F},
+    {VariantId::cpu_minima_avx2, {}, 1.16F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 1.99F},
+    {VariantId::cpu_avx2, {{"rows", 16}}, 2.43F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 8.13F},
+    {VariantId::cpu_scalar, {}, 18.71F},
+};
+
+constexpr Choice<Problem> kRanking144[] = {
+    {VariantId::cpu_minima_avx2, {}, 1.00F},
+    {VariantId::cpu_minima_avx512, {}, 1.08F},
+    {VariantId::cpu_openmp, {{"rows", 64}}, 1.66F},
+    {VariantId::cpu_openmp, {{"rows", 16}}, 1.72F},
+    {VariantId::cpu_avx512, {{"rows", 16}}, 2.80F},
+    {VariantId::cpu_scalar, {}, 14.70F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -2256,28 +2041,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 330 "
                 "and elements > 1200 "
                 "and results <= 10000 "
-                "and rows <= 180 "
-                "and results <= 390",
+                "and rows <= 180",
         .ranking = kRanking45,
     },
     {
         .id = 46,
-        .problems = 1,
-        .margin = 0.96F,
-        .regret = 1.04F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.04F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k <= 330 "
-                "and elements > 1200 "
-                "and results <= 10000 "
-                "and rows <= 180 "
-                "and results > 390",
-        .ranking = kRanking46,
-    },
-    {
-        .id = 47,
         .problems = 5,
         .margin = 2.72F,
         .regret = 1.00F,
@@ -2289,10 +2057,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 1200 "
                 "and results <= 10000 "
                 "and rows > 180",
-        .ranking = kRanking47,
+        .ranking = kRanking46,
     },
     {
-        .id = 48,
+        .id = 47,
         .problems = 1,
         .margin = 0.92F,
         .regret = 1.09F,
@@ -2303,10 +2071,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 330 "
                 "and elements > 1200 "
                 "and results > 10000",
-        .ranking = kRanking48,
+        .ranking = kRanking47,
     },
     {
-        .id = 49,
+        .id = 48,
         .problems = 2,
         .margin = 1.48F,
         .regret = 1.00F,
@@ -2317,10 +2085,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements <= 1500 "
                 "and results <= 220",
-        .ranking = kRanking49,
+        .ranking = kRanking48,
     },
     {
-        .id = 50,
+        .id = 49,
         .problems = 3,
         .margin = 1.07F,
         .regret = 1.00F,
@@ -2331,6 +2099,24 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements <= 1500 "
                 "and results > 220",
+        .ranking = kRanking49,
+    },
+    {
+        .id = 50,
+        .problems = 32,
+        .margin = 1.10F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 1500 "
+                "and elements <= 8388608 "
+                "and rows <= 68 "
+                "and rows / columns <= 0.022 "
+                "and rows <= 64 "
+                "and elements <= 6800000",
         .ranking = kRanking50,
     },
     {
@@ -2345,68 +2131,14 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
-                "and columns <= 33",
-        .ranking = kRanking51,
-    },
-    {
-        .id = 52,
-        .problems = 32,
-        .margin = 1.10F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and columns > 33 "
-                "and rows <= 68 "
-                "and rows / columns <= 0.022 "
-                "and rows <= 64 "
-                "and elements <= 6800000",
-        .ranking = kRanking52,
-    },
-    {
-        .id = 53,
-        .problems = 1,
-        .margin = 1.03F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and columns > 33 "
                 "and rows <= 68 "
                 "and rows / columns <= 0.022 "
                 "and rows <= 64 "
                 "and elements > 6800000",
-        .ranking = kRanking53,
+        .ranking = kRanking51,
     },
     {
-        .id = 54,
-        .problems = 1,
-        .margin = 0.43F,
-        .regret = 2.35F,
-        .regret_lo = 2.35F,
-        .regret_hi = 2.35F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and columns > 33 "
-                "and rows <= 68 "
-                "and rows / columns <= 0.022 "
-                "and rows > 64 "
-                "and elements <= 820000",
-        .ranking = kRanking54,
-    },
-    {
-        .id = 55,
+        .id = 52,
         .problems = 1,
         .margin = 0.99F,
         .regret = 1.01F,
@@ -2417,34 +2149,13 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
-                "and columns > 33 "
                 "and rows <= 68 "
                 "and rows / columns <= 0.022 "
-                "and rows > 64 "
-                "and elements > 820000",
-        .ranking = kRanking55,
+                "and rows > 64",
+        .ranking = kRanking52,
     },
     {
-        .id = 56,
-        .problems = 1,
-        .margin = 0.63F,
-        .regret = 1.59F,
-        .regret_lo = 1.59F,
-        .regret_hi = 1.59F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and columns > 33 "
-                "and rows <= 68 "
-                "and rows / columns > 0.022 "
-                "and k <= 8 "
-                "and columns * k <= 470",
-        .ranking = kRanking56,
-    },
-    {
-        .id = 57,
+        .id = 53,
         .problems = 2,
         .margin = 1.27F,
         .regret = 1.00F,
@@ -2455,36 +2166,13 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
-                "and columns > 33 "
                 "and rows <= 68 "
                 "and rows / columns > 0.022 "
-                "and k <= 8 "
-                "and columns * k > 470",
-        .ranking = kRanking57,
+                "and k <= 8",
+        .ranking = kRanking53,
     },
     {
-        .id = 58,
-        .problems = 1,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and columns > 33 "
-                "and rows <= 68 "
-                "and rows / columns > 0.022 "
-                "and k > 8 "
-                "and elements <= 8192 "
-                "and rows / k <= 0.27 "
-                "and rows <= 12",
-        .ranking = kRanking58,
-    },
-    {
-        .id = 59,
+        .id = 54,
         .problems = 1,
         .margin = 1.43F,
         .regret = 1.00F,
@@ -2495,59 +2183,18 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
-                "and columns > 33 "
                 "and rows <= 68 "
                 "and rows / columns > 0.022 "
                 "and k > 8 "
                 "and elements <= 8192 "
-                "and rows / k <= 0.27 "
-                "and rows > 12",
-        .ranking = kRanking59,
+                "and rows <= 22 "
+                "and columns / k <= 3.3",
+        .ranking = kRanking54,
     },
     {
-        .id = 60,
-        .problems = 4,
-        .margin = 1.00F,
-        .regret = 1.28F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.59F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and columns > 33 "
-                "and rows <= 68 "
-                "and rows / columns > 0.022 "
-                "and k > 8 "
-                "and elements <= 8192 "
-                "and rows / k > 0.27",
-        .ranking = kRanking60,
-    },
-    {
-        .id = 61,
-        .problems = 6,
-        .margin = 1.06F,
-        .regret = 1.28F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.60F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and columns > 33 "
-                "and rows <= 68 "
-                "and rows / columns > 0.022 "
-                "and k > 8 "
-                "and elements > 8192 "
-                "and columns <= 1200",
-        .ranking = kRanking61,
-    },
-    {
-        .id = 62,
+        .id = 55,
         .problems = 1,
-        .margin = 1.05F,
+        .margin = 1.04F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -2556,16 +2203,53 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
-                "and columns > 33 "
                 "and rows <= 68 "
                 "and rows / columns > 0.022 "
                 "and k > 8 "
-                "and elements > 8192 "
-                "and columns > 1200",
-        .ranking = kRanking62,
+                "and elements <= 8192 "
+                "and rows <= 22 "
+                "and columns / k > 3.3",
+        .ranking = kRanking55,
     },
     {
-        .id = 63,
+        .id = 56,
+        .problems = 3,
+        .margin = 1.07F,
+        .regret = 1.17F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.55F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 1500 "
+                "and elements <= 8388608 "
+                "and rows <= 68 "
+                "and rows / columns > 0.022 "
+                "and k > 8 "
+                "and elements <= 8192 "
+                "and rows > 22",
+        .ranking = kRanking56,
+    },
+    {
+        .id = 57,
+        .problems = 1,
+        .margin = 0.95F,
+        .regret = 1.05F,
+        .regret_lo = 1.05F,
+        .regret_hi = 1.05F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 1500 "
+                "and elements <= 8388608 "
+                "and rows <= 68 "
+                "and rows / columns > 0.022 "
+                "and k > 8 "
+                "and elements > 8192",
+        .ranking = kRanking57,
+    },
+    {
+        .id = 58,
         .problems = 2,
         .margin = 1.13F,
         .regret = 1.00F,
@@ -2576,33 +2260,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
-                "and columns > 33 "
                 "and rows > 68 "
                 "and rows / columns <= 0.0033",
-        .ranking = kRanking63,
+        .ranking = kRanking58,
     },
     {
-        .id = 64,
-        .problems = 1,
-        .margin = 0.91F,
-        .regret = 1.10F,
-        .regret_lo = 1.10F,
-        .regret_hi = 1.10F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and columns > 33 "
-                "and rows > 68 "
-                "and rows / columns > 0.0033 "
-                "and k <= 2 "
-                "and columns / k <= 470 "
-                "and elements <= 22000",
-        .ranking = kRanking64,
-    },
-    {
-        .id = 65,
+        .id = 59,
         .problems = 4,
         .margin = 1.10F,
         .regret = 1.24F,
@@ -2613,16 +2276,14 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
-                "and columns > 33 "
                 "and rows > 68 "
                 "and rows / columns > 0.0033 "
                 "and k <= 2 "
-                "and columns / k <= 470 "
-                "and elements > 22000",
-        .ranking = kRanking65,
+                "and columns / k <= 470",
+        .ranking = kRanking59,
     },
     {
-        .id = 66,
+        .id = 60,
         .problems = 1,
         .margin = 1.63F,
         .regret = 1.00F,
@@ -2633,17 +2294,16 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
-                "and columns > 33 "
                 "and rows > 68 "
                 "and rows / columns > 0.0033 "
                 "and k <= 2 "
                 "and columns / k > 470 "
                 "and columns * k <= 8192 "
                 "and columns * k <= 6800",
-        .ranking = kRanking66,
+        .ranking = kRanking60,
     },
     {
-        .id = 67,
+        .id = 61,
         .problems = 2,
         .margin = 1.08F,
         .regret = 1.11F,
@@ -2654,17 +2314,16 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
-                "and columns > 33 "
                 "and rows > 68 "
                 "and rows / columns > 0.0033 "
                 "and k <= 2 "
                 "and columns / k > 470 "
                 "and columns * k <= 8192 "
                 "and columns * k > 6800",
-        .ranking = kRanking67,
+        .ranking = kRanking61,
     },
     {
-        .id = 68,
+        .id = 62,
         .problems = 1,
         .margin = 1.08F,
         .regret = 1.00F,
@@ -2675,16 +2334,15 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
-                "and columns > 33 "
                 "and rows > 68 "
                 "and rows / columns > 0.0033 "
                 "and k <= 2 "
                 "and columns / k > 470 "
                 "and columns * k > 8192",
-        .ranking = kRanking68,
+        .ranking = kRanking62,
     },
     {
-        .id = 69,
+        .id = 63,
         .problems = 2,
         .margin = 1.47F,
         .regret = 1.26F,
@@ -2695,17 +2353,16 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
-                "and columns > 33 "
                 "and rows > 68 "
                 "and rows / columns > 0.0033 "
                 "and k > 2 "
                 "and results <= 270",
-        .ranking = kRanking69,
+        .ranking = kRanking63,
     },
     {
-        .id = 70,
-        .problems = 21,
-        .margin = 1.10F,
+        .id = 64,
+        .problems = 16,
+        .margin = 1.09F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
@@ -2714,19 +2371,40 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
-                "and columns > 33 "
                 "and rows > 68 "
                 "and rows / columns > 0.0033 "
                 "and k > 2 "
                 "and results > 270 "
-                "and rows / k <= 120 "
+                "and rows / columns <= 1.8 "
                 "and rows / k <= 100 "
-                "and columns * k <= 1500000 "
-                "and columns * k <= 1000000",
-        .ranking = kRanking70,
+                "and columns * k <= 820000",
+        .ranking = kRanking64,
     },
     {
-        .id = 71,
+        .id = 65,
+        .problems = 2,
+        .margin = 1.35F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 1500 "
+                "and elements <= 8388608 "
+                "and rows > 68 "
+                "and rows / columns > 0.0033 "
+                "and k > 2 "
+                "and results > 270 "
+                "and rows / columns <= 1.8 "
+                "and rows / k <= 100 "
+                "and columns * k > 820000 "
+                "and columns * k <= 1048576 "
+                "and elements <= 1500000",
+        .ranking = kRanking65,
+    },
+    {
+        .id = 66,
         .problems = 1,
         .margin = 1.13F,
         .regret = 1.00F,
@@ -2737,44 +2415,19 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
-                "and columns > 33 "
                 "and rows > 68 "
                 "and rows / columns > 0.0033 "
                 "and k > 2 "
                 "and results > 270 "
-                "and rows / k <= 120 "
+                "and rows / columns <= 1.8 "
                 "and rows / k <= 100 "
-                "and columns * k <= 1500000 "
-                "and columns * k > 1000000 "
-                "and elements <= 1800000",
-        .ranking = kRanking71,
+                "and columns * k > 820000 "
+                "and columns * k <= 1048576 "
+                "and elements > 1500000",
+        .ranking = kRanking66,
     },
     {
-        .id = 72,
-        .problems = 2,
-        .margin = 1.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and columns > 33 "
-                "and rows > 68 "
-                "and rows / columns > 0.0033 "
-                "and k > 2 "
-                "and results > 270 "
-                "and rows / k <= 120 "
-                "and rows / k <= 100 "
-                "and columns * k <= 1500000 "
-                "and columns * k > 1000000 "
-                "and elements > 1800000",
-        .ranking = kRanking72,
-    },
-    {
-        .id = 73,
+        .id = 67,
         .problems = 4,
         .margin = 1.12F,
         .regret = 1.00F,
@@ -2785,64 +2438,18 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
-                "and columns > 33 "
                 "and rows > 68 "
                 "and rows / columns > 0.0033 "
                 "and k > 2 "
                 "and results > 270 "
-                "and rows / k <= 120 "
+                "and rows / columns <= 1.8 "
                 "and rows / k <= 100 "
-                "and columns * k > 1500000",
-        .ranking = kRanking73,
+                "and columns * k > 820000 "
+                "and columns * k > 1048576",
+        .ranking = kRanking67,
     },
     {
-        .id = 74,
-        .problems = 1,
-        .margin = 2.28F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and columns > 33 "
-                "and rows > 68 "
-                "and rows / columns > 0.0033 "
-                "and k > 2 "
-                "and results > 270 "
-                "and rows / k <= 120 "
-                "and rows / k > 100 "
-                "and rows / columns <= 0.68 "
-                "and elements <= 560000",
-        .ranking = kRanking74,
-    },
-    {
-        .id = 75,
-        .problems = 1,
-        .margin = 0.44F,
-        .regret = 2.28F,
-        .regret_lo = 2.28F,
-        .regret_hi = 2.28F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and columns > 33 "
-                "and rows > 68 "
-                "and rows / columns > 0.0033 "
-                "and k > 2 "
-                "and results > 270 "
-                "and rows / k <= 120 "
-                "and rows / k > 100 "
-                "and rows / columns <= 0.68 "
-                "and elements > 560000",
-        .ranking = kRanking75,
-    },
-    {
-        .id = 76,
+        .id = 68,
         .problems = 1,
         .margin = 1.07F,
         .regret = 1.00F,
@@ -2853,20 +2460,20 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
-                "and columns > 33 "
                 "and rows > 68 "
                 "and rows / columns > 0.0033 "
                 "and k > 2 "
                 "and results > 270 "
-                "and rows / k <= 120 "
+                "and rows / columns <= 1.8 "
                 "and rows / k > 100 "
-                "and rows / columns > 0.68",
-        .ranking = kRanking76,
+                "and rows <= 560 "
+                "and elements <= 65536",
+        .ranking = kRanking68,
     },
     {
-        .id = 77,
+        .id = 69,
         .problems = 1,
-        .margin = 1.08F,
+        .margin = 2.28F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -2875,19 +2482,20 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
-                "and columns > 33 "
                 "and rows > 68 "
                 "and rows / columns > 0.0033 "
                 "and k > 2 "
                 "and results > 270 "
-                "and rows / k > 120 "
-                "and results <= 1800",
-        .ranking = kRanking77,
+                "and rows / columns <= 1.8 "
+                "and rows / k > 100 "
+                "and rows <= 560 "
+                "and elements > 65536",
+        .ranking = kRanking69,
     },
     {
-        .id = 78,
-        .problems = 7,
-        .margin = 1.09F,
+        .id = 70,
+        .problems = 1,
+        .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -2896,17 +2504,36 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 330 "
                 "and elements > 1500 "
                 "and elements <= 8388608 "
-                "and columns > 33 "
                 "and rows > 68 "
                 "and rows / columns > 0.0033 "
                 "and k > 2 "
                 "and results > 270 "
-                "and rows / k > 120 "
-                "and results > 1800",
-        .ranking = kRanking78,
+                "and rows / columns <= 1.8 "
+                "and rows / k > 100 "
+                "and rows > 560",
+        .ranking = kRanking70,
     },
     {
-        .id = 79,
+        .id = 71,
+        .problems = 12,
+        .margin = 1.10F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns * k > 330 "
+                "and elements > 1500 "
+                "and elements <= 8388608 "
+                "and rows > 68 "
+                "and rows / columns > 0.0033 "
+                "and k > 2 "
+                "and results > 270 "
+                "and rows / columns > 1.8",
+        .ranking = kRanking71,
+    },
+    {
+        .id = 72,
         .problems = 2,
         .margin = 1.49F,
         .regret = 1.00F,
@@ -2918,10 +2545,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 1500 "
                 "and elements > 8388608 "
                 "and rows <= 100",
-        .ranking = kRanking79,
+        .ranking = kRanking72,
     },
     {
-        .id = 80,
+        .id = 73,
         .problems = 4,
         .margin = 1.11F,
         .regret = 1.05F,
@@ -2933,10 +2560,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 1500 "
                 "and elements > 8388608 "
                 "and rows > 100",
-        .ranking = kRanking80,
+        .ranking = kRanking73,
     },
     {
-        .id = 81,
+        .id = 74,
         .problems = 5,
         .margin = 1.00F,
         .regret = 1.02F,
@@ -2948,10 +2575,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k <= 64 "
                 "and columns * k <= 18000 "
                 "and columns / k <= 5.6",
-        .ranking = kRanking81,
+        .ranking = kRanking74,
     },
     {
-        .id = 82,
+        .id = 75,
         .problems = 19,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -2964,10 +2591,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 18000 "
                 "and columns / k > 5.6 "
                 "and results <= 56",
-        .ranking = kRanking82,
+        .ranking = kRanking75,
     },
     {
-        .id = 83,
+        .id = 76,
         .problems = 1,
         .margin = 1.05F,
         .regret = 1.00F,
@@ -2980,10 +2607,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 18000 "
                 "and columns / k > 5.6 "
                 "and results > 56",
-        .ranking = kRanking83,
+        .ranking = kRanking76,
     },
     {
-        .id = 84,
+        .id = 77,
         .problems = 1,
         .margin = 1.04F,
         .regret = 1.00F,
@@ -2994,20 +2621,20 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 680 "
                 "and k <= 64 "
                 "and columns * k > 18000",
-        .ranking = kRanking84,
+        .ranking = kRanking77,
     },
     {
-        .id = 85,
+        .id = 78,
         .problems = 2,
         .margin = 1.10F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
         .path = "layout != transposed and order == ascending and elements <= 680 and k > 64",
-        .ranking = kRanking85,
+        .ranking = kRanking78,
     },
     {
-        .id = 86,
+        .id = 79,
         .problems = 3,
         .margin = 1.00F,
         .regret = 1.02F,
@@ -3019,10 +2646,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 220 "
                 "and elements <= 32768 "
                 "and elements <= 2700",
-        .ranking = kRanking86,
+        .ranking = kRanking79,
     },
     {
-        .id = 87,
+        .id = 80,
         .problems = 1,
         .margin = 1.15F,
         .regret = 1.00F,
@@ -3035,10 +2662,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 32768 "
                 "and elements > 2700 "
                 "and results <= 22",
-        .ranking = kRanking87,
+        .ranking = kRanking80,
     },
     {
-        .id = 88,
+        .id = 81,
         .problems = 4,
         .margin = 1.28F,
         .regret = 1.01F,
@@ -3051,10 +2678,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 32768 "
                 "and elements > 2700 "
                 "and results > 22",
-        .ranking = kRanking88,
+        .ranking = kRanking81,
     },
     {
-        .id = 89,
+        .id = 82,
         .problems = 1,
         .margin = 0.99F,
         .regret = 1.01F,
@@ -3067,10 +2694,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 32768 "
                 "and elements <= 390000 "
                 "and columns <= 16",
-        .ranking = kRanking89,
+        .ranking = kRanking82,
     },
     {
-        .id = 90,
+        .id = 83,
         .problems = 4,
         .margin = 1.34F,
         .regret = 1.00F,
@@ -3083,10 +2710,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 32768 "
                 "and elements <= 390000 "
                 "and columns > 16",
-        .ranking = kRanking90,
+        .ranking = kRanking83,
     },
     {
-        .id = 91,
+        .id = 84,
         .problems = 2,
         .margin = 1.12F,
         .regret = 1.00F,
@@ -3098,10 +2725,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 220 "
                 "and elements > 32768 "
                 "and elements > 390000",
-        .ranking = kRanking91,
+        .ranking = kRanking84,
     },
     {
-        .id = 92,
+        .id = 85,
         .problems = 2,
         .margin = 1.30F,
         .regret = 1.00F,
@@ -3113,10 +2740,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 220 "
                 "and columns * k <= 470 "
                 "and rows / k <= 47",
-        .ranking = kRanking92,
+        .ranking = kRanking85,
     },
     {
-        .id = 93,
+        .id = 86,
         .problems = 1,
         .margin = 1.14F,
         .regret = 1.00F,
@@ -3129,10 +2756,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 470 "
                 "and rows / k > 47 "
                 "and results <= 180",
-        .ranking = kRanking93,
+        .ranking = kRanking86,
     },
     {
-        .id = 94,
+        .id = 87,
         .problems = 6,
         .margin = 1.27F,
         .regret = 1.02F,
@@ -3146,10 +2773,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 47 "
                 "and results > 180 "
                 "and rows <= 4096",
-        .ranking = kRanking94,
+        .ranking = kRanking87,
     },
     {
-        .id = 95,
+        .id = 88,
         .problems = 4,
         .margin = 1.02F,
         .regret = 1.29F,
@@ -3163,10 +2790,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 47 "
                 "and results > 180 "
                 "and rows > 4096",
-        .ranking = kRanking95,
+        .ranking = kRanking88,
     },
     {
-        .id = 96,
+        .id = 89,
         .problems = 2,
         .margin = 1.00F,
         .regret = 1.02F,
@@ -3181,10 +2808,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 820 "
                 "and k <= 14 "
                 "and elements <= 1000",
-        .ranking = kRanking96,
+        .ranking = kRanking89,
     },
     {
-        .id = 97,
+        .id = 90,
         .problems = 1,
         .margin = 0.99F,
         .regret = 1.01F,
@@ -3199,10 +2826,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 820 "
                 "and k <= 14 "
                 "and elements > 1000",
-        .ranking = kRanking97,
+        .ranking = kRanking90,
     },
     {
-        .id = 98,
+        .id = 91,
         .problems = 7,
         .margin = 1.11F,
         .regret = 1.00F,
@@ -3217,10 +2844,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 820 "
                 "and k > 14 "
                 "and columns / k <= 5.6",
-        .ranking = kRanking98,
+        .ranking = kRanking91,
     },
     {
-        .id = 99,
+        .id = 92,
         .problems = 1,
         .margin = 1.11F,
         .regret = 1.00F,
@@ -3235,10 +2862,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 820 "
                 "and k > 14 "
                 "and columns / k > 5.6",
-        .ranking = kRanking99,
+        .ranking = kRanking92,
     },
     {
-        .id = 100,
+        .id = 93,
         .problems = 11,
         .margin = 1.05F,
         .regret = 1.03F,
@@ -3252,10 +2879,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 2700 "
                 "and columns > 820 "
                 "and elements <= 2048",
-        .ranking = kRanking100,
+        .ranking = kRanking93,
     },
     {
-        .id = 101,
+        .id = 94,
         .problems = 3,
         .margin = 1.02F,
         .regret = 1.00F,
@@ -3270,10 +2897,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 820 "
                 "and elements > 2048 "
                 "and results <= 3",
-        .ranking = kRanking101,
+        .ranking = kRanking94,
     },
     {
-        .id = 102,
+        .id = 95,
         .problems = 2,
         .margin = 1.13F,
         .regret = 1.00F,
@@ -3288,10 +2915,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 820 "
                 "and elements > 2048 "
                 "and results > 3",
-        .ranking = kRanking102,
+        .ranking = kRanking95,
     },
     {
-        .id = 103,
+        .id = 96,
         .problems = 1,
         .margin = 1.11F,
         .regret = 1.00F,
@@ -3307,10 +2934,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 100 "
                 "and rows / k <= 6 "
                 "and rows / k <= 1.5",
-        .ranking = kRanking103,
+        .ranking = kRanking96,
     },
     {
-        .id = 104,
+        .id = 97,
         .problems = 1,
         .margin = 0.98F,
         .regret = 1.02F,
@@ -3326,10 +2953,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 100 "
                 "and rows / k <= 6 "
                 "and rows / k > 1.5",
-        .ranking = kRanking104,
+        .ranking = kRanking97,
     },
     {
-        .id = 105,
+        .id = 98,
         .problems = 4,
         .margin = 1.05F,
         .regret = 1.14F,
@@ -3346,10 +2973,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 6 "
                 "and results <= 8192 "
                 "and columns <= 64",
-        .ranking = kRanking105,
+        .ranking = kRanking98,
     },
     {
-        .id = 106,
+        .id = 99,
         .problems = 1,
         .margin = 0.99F,
         .regret = 1.01F,
@@ -3366,10 +2993,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 6 "
                 "and results <= 8192 "
                 "and columns > 64",
-        .ranking = kRanking106,
+        .ranking = kRanking99,
     },
     {
-        .id = 107,
+        .id = 100,
         .problems = 6,
         .margin = 1.08F,
         .regret = 1.03F,
@@ -3385,10 +3012,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 100 "
                 "and rows / k > 6 "
                 "and results > 8192",
-        .ranking = kRanking107,
+        .ranking = kRanking100,
     },
     {
-        .id = 108,
+        .id = 101,
         .problems = 2,
         .margin = 1.27F,
         .regret = 1.00F,
@@ -3404,10 +3031,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 100 "
                 "and columns * k <= 820 "
                 "and rows <= 100",
-        .ranking = kRanking108,
+        .ranking = kRanking101,
     },
     {
-        .id = 109,
+        .id = 102,
         .problems = 8,
         .margin = 1.03F,
         .regret = 1.27F,
@@ -3423,10 +3050,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 100 "
                 "and columns * k <= 820 "
                 "and rows > 100",
-        .ranking = kRanking109,
+        .ranking = kRanking102,
     },
     {
-        .id = 110,
+        .id = 103,
         .problems = 1,
         .margin = 1.19F,
         .regret = 1.00F,
@@ -3444,10 +3071,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows <= 10000 "
                 "and columns / k <= 32 "
                 "and k <= 9",
-        .ranking = kRanking110,
+        .ranking = kRanking103,
     },
     {
-        .id = 111,
+        .id = 104,
         .problems = 1,
         .margin = 1.18F,
         .regret = 1.00F,
@@ -3467,10 +3094,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k > 9 "
                 "and rows <= 270 "
                 "and columns * k <= 3300",
-        .ranking = kRanking111,
+        .ranking = kRanking104,
     },
     {
-        .id = 112,
+        .id = 105,
         .problems = 36,
         .margin = 1.21F,
         .regret = 1.02F,
@@ -3490,10 +3117,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k > 9 "
                 "and rows <= 270 "
                 "and columns * k > 3300",
-        .ranking = kRanking112,
+        .ranking = kRanking105,
     },
     {
-        .id = 113,
+        .id = 106,
         .problems = 26,
         .margin = 1.13F,
         .regret = 1.02F,
@@ -3513,10 +3140,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k > 9 "
                 "and rows > 270 "
                 "and columns <= 12000",
-        .ranking = kRanking113,
+        .ranking = kRanking106,
     },
     {
-        .id = 114,
+        .id = 107,
         .problems = 1,
         .margin = 1.01F,
         .regret = 1.00F,
@@ -3536,10 +3163,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k > 9 "
                 "and rows > 270 "
                 "and columns > 12000",
-        .ranking = kRanking114,
+        .ranking = kRanking107,
     },
     {
-        .id = 115,
+        .id = 108,
         .problems = 1,
         .margin = 1.09F,
         .regret = 1.00F,
@@ -3557,10 +3184,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows <= 10000 "
                 "and columns / k > 32 "
                 "and columns <= 330",
-        .ranking = kRanking115,
+        .ranking = kRanking108,
     },
     {
-        .id = 116,
+        .id = 109,
         .problems = 118,
         .margin = 1.13F,
         .regret = 1.04F,
@@ -3580,10 +3207,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 330 "
                 "and results <= 470 "
                 "and rows / columns <= 0.27",
-        .ranking = kRanking116,
+        .ranking = kRanking109,
     },
     {
-        .id = 117,
+        .id = 110,
         .problems = 1,
         .margin = 1.01F,
         .regret = 1.00F,
@@ -3603,10 +3230,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 330 "
                 "and results <= 470 "
                 "and rows / columns > 0.27",
-        .ranking = kRanking117,
+        .ranking = kRanking110,
     },
     {
-        .id = 118,
+        .id = 111,
         .problems = 4,
         .margin = 1.22F,
         .regret = 1.15F,
@@ -3627,10 +3254,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and results > 470 "
                 "and rows / k <= 128 "
                 "and columns * k <= 5600",
-        .ranking = kRanking118,
+        .ranking = kRanking111,
     },
     {
-        .id = 119,
+        .id = 112,
         .problems = 70,
         .margin = 1.19F,
         .regret = 1.05F,
@@ -3651,10 +3278,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and results > 470 "
                 "and rows / k <= 128 "
                 "and columns * k > 5600",
-        .ranking = kRanking119,
+        .ranking = kRanking112,
     },
     {
-        .id = 120,
+        .id = 113,
         .problems = 11,
         .margin = 1.03F,
         .regret = 1.04F,
@@ -3675,10 +3302,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and results > 470 "
                 "and rows / k > 128 "
                 "and columns * k <= 27000",
-        .ranking = kRanking120,
+        .ranking = kRanking113,
     },
     {
-        .id = 121,
+        .id = 114,
         .problems = 2,
         .margin = 1.21F,
         .regret = 1.02F,
@@ -3699,10 +3326,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and results > 470 "
                 "and rows / k > 128 "
                 "and columns * k > 27000",
-        .ranking = kRanking121,
+        .ranking = kRanking114,
     },
     {
-        .id = 122,
+        .id = 115,
         .problems = 2,
         .margin = 1.10F,
         .regret = 1.02F,
@@ -3718,10 +3345,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 100 "
                 "and columns * k > 820 "
                 "and rows > 10000",
-        .ranking = kRanking122,
+        .ranking = kRanking115,
     },
     {
-        .id = 123,
+        .id = 116,
         .problems = 1,
         .margin = 1.66F,
         .regret = 1.00F,
@@ -3735,10 +3362,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 2700 "
                 "and rows / k > 3300 "
                 "and elements <= 5600000",
-        .ranking = kRanking123,
+        .ranking = kRanking116,
     },
     {
-        .id = 124,
+        .id = 117,
         .problems = 1,
         .margin = 1.05F,
         .regret = 1.00F,
@@ -3752,80 +3379,45 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 2700 "
                 "and rows / k > 3300 "
                 "and elements > 5600000",
-        .ranking = kRanking124,
+        .ranking = kRanking117,
     },
     {
-        .id = 125,
+        .id = 118,
         .problems = 4,
         .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements <= 1000 "
-                "and k <= 82 "
-                "and columns / k <= 330",
-        .ranking = kRanking125,
+        .path = "layout != transposed and order != ascending and elements <= 1000 and k <= 82",
+        .ranking = kRanking118,
     },
     {
-        .id = 126,
-        .problems = 1,
-        .margin = 1.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements <= 1000 "
-                "and k <= 82 "
-                "and columns / k > 330",
-        .ranking = kRanking126,
-    },
-    {
-        .id = 127,
+        .id = 119,
         .problems = 2,
         .margin = 1.04F,
         .regret = 1.02F,
         .regret_lo = 1.00F,
         .regret_hi = 1.03F,
         .path = "layout != transposed and order != ascending and elements <= 1000 and k > 82",
-        .ranking = kRanking127,
+        .ranking = kRanking119,
     },
     {
-        .id = 128,
-        .problems = 2,
-        .margin = 1.16F,
-        .regret = 1.00F,
+        .id = 120,
+        .problems = 7,
+        .margin = 1.48F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
+        .regret_hi = 1.02F,
         .path = "layout != transposed "
                 "and order != ascending "
                 "and elements > 1000 "
                 "and columns * k <= 560 "
                 "and elements <= 47000 "
-                "and results <= 2700 "
-                "and columns / k <= 8",
-        .ranking = kRanking128,
+                "and results <= 2700",
+        .ranking = kRanking120,
     },
     {
-        .id = 129,
-        .problems = 5,
-        .margin = 1.63F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k <= 560 "
-                "and elements <= 47000 "
-                "and results <= 2700 "
-                "and columns / k > 8",
-        .ranking = kRanking129,
-    },
-    {
-        .id = 130,
+        .id = 121,
         .problems = 3,
         .margin = 0.78F,
         .regret = 1.33F,
@@ -3837,10 +3429,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 560 "
                 "and elements <= 47000 "
                 "and results > 2700",
-        .ranking = kRanking130,
+        .ranking = kRanking121,
     },
     {
-        .id = 131,
+        .id = 122,
         .problems = 1,
         .margin = 1.08F,
         .regret = 1.00F,
@@ -3854,10 +3446,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 330 "
                 "and columns * k <= 270 "
                 "and columns / k <= 10",
-        .ranking = kRanking131,
+        .ranking = kRanking122,
     },
     {
-        .id = 132,
+        .id = 123,
         .problems = 5,
         .margin = 0.91F,
         .regret = 1.25F,
@@ -3871,10 +3463,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 330 "
                 "and columns * k <= 270 "
                 "and columns / k > 10",
-        .ranking = kRanking132,
+        .ranking = kRanking123,
     },
     {
-        .id = 133,
+        .id = 124,
         .problems = 2,
         .margin = 1.02F,
         .regret = 1.00F,
@@ -3887,10 +3479,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 47000 "
                 "and columns * k <= 330 "
                 "and columns * k > 270",
-        .ranking = kRanking133,
+        .ranking = kRanking124,
     },
     {
-        .id = 134,
+        .id = 125,
         .problems = 3,
         .margin = 1.34F,
         .regret = 1.00F,
@@ -3901,28 +3493,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 1000 "
                 "and columns * k <= 560 "
                 "and elements > 47000 "
-                "and columns * k > 330 "
-                "and columns <= 512",
-        .ranking = kRanking134,
+                "and columns * k > 330",
+        .ranking = kRanking125,
     },
     {
-        .id = 135,
-        .problems = 1,
-        .margin = 0.98F,
-        .regret = 1.02F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k <= 560 "
-                "and elements > 47000 "
-                "and columns * k > 330 "
-                "and columns > 512",
-        .ranking = kRanking135,
-    },
-    {
-        .id = 136,
+        .id = 126,
         .problems = 1,
         .margin = 1.01F,
         .regret = 1.00F,
@@ -3935,239 +3510,28 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 4700 "
                 "and columns * k <= 10000 "
                 "and k <= 1",
-        .ranking = kRanking136,
+        .ranking = kRanking126,
     },
     {
-        .id = 137,
-        .problems = 3,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements <= 4700 "
-                "and columns * k <= 10000 "
-                "and k > 1 "
-                "and rows <= 18",
-        .ranking = kRanking137,
-    },
-    {
-        .id = 138,
-        .problems = 1,
-        .margin = 1.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements <= 4700 "
-                "and columns * k <= 10000 "
-                "and k > 1 "
-                "and rows > 18 "
-                "and results <= 220",
-        .ranking = kRanking138,
-    },
-    {
-        .id = 139,
-        .problems = 3,
-        .margin = 1.07F,
-        .regret = 1.21F,
-        .regret_lo = 1.13F,
-        .regret_hi = 1.34F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements <= 4700 "
-                "and columns * k <= 10000 "
-                "and k > 1 "
-                "and rows > 18 "
-                "and results > 220",
-        .ranking = kRanking139,
-    },
-    {
-        .id = 140,
+        .id = 127,
         .problems = 4,
-        .margin = 1.09F,
-        .regret = 1.00F,
+        .margin = 1.08F,
+        .regret = 1.03F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.10F,
         .path = "layout != transposed "
                 "and order != ascending "
                 "and elements > 1000 "
                 "and columns * k > 560 "
                 "and elements <= 4700 "
-                "and columns * k > 10000 "
-                "and rows / columns <= 0.0047",
-        .ranking = kRanking140,
+                "and columns * k <= 10000 "
+                "and k > 1",
+        .ranking = kRanking127,
     },
     {
-        .id = 141,
-        .problems = 1,
-        .margin = 1.03F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements <= 4700 "
-                "and columns * k > 10000 "
-                "and rows / columns > 0.0047",
-        .ranking = kRanking141,
-    },
-    {
-        .id = 142,
-        .problems = 1,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k <= 2700 "
-                "and rows / k <= 3.3 "
-                "and columns <= 4700 "
-                "and columns <= 4096 "
-                "and results <= 1000 "
-                "and elements <= 22000",
-        .ranking = kRanking142,
-    },
-    {
-        .id = 143,
-        .problems = 1,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k <= 2700 "
-                "and rows / k <= 3.3 "
-                "and columns <= 4700 "
-                "and columns <= 4096 "
-                "and results <= 1000 "
-                "and elements > 22000",
-        .ranking = kRanking143,
-    },
-    {
-        .id = 144,
-        .problems = 8,
-        .margin = 1.12F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k <= 2700 "
-                "and rows / k <= 3.3 "
-                "and columns <= 4700 "
-                "and columns <= 4096 "
-                "and results > 1000",
-        .ranking = kRanking144,
-    },
-    {
-        .id = 145,
-        .problems = 2,
-        .margin = 0.99F,
-        .regret = 1.04F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.09F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k <= 2700 "
-                "and rows / k <= 3.3 "
-                "and columns <= 4700 "
-                "and columns > 4096 "
-                "and rows / k <= 0.15",
-        .ranking = kRanking145,
-    },
-    {
-        .id = 146,
-        .problems = 1,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k <= 2700 "
-                "and rows / k <= 3.3 "
-                "and columns <= 4700 "
-                "and columns > 4096 "
-                "and rows / k > 0.15",
-        .ranking = kRanking146,
-    },
-    {
-        .id = 147,
-        .problems = 6,
-        .margin = 1.08F,
-        .regret = 1.05F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.13F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k <= 2700 "
-                "and rows / k <= 3.3 "
-                "and columns > 4700 "
-                "and columns <= 5600 "
-                "and rows / k <= 1",
-        .ranking = kRanking147,
-    },
-    {
-        .id = 148,
-        .problems = 1,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k <= 2700 "
-                "and rows / k <= 3.3 "
-                "and columns > 4700 "
-                "and columns <= 5600 "
-                "and rows / k > 1",
-        .ranking = kRanking148,
-    },
-    {
-        .id = 149,
-        .problems = 25,
-        .margin = 1.21F,
+        .id = 128,
+        .problems = 5,
+        .margin = 1.06F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
@@ -4175,171 +3539,28 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and order != ascending "
                 "and elements > 1000 "
                 "and columns * k > 560 "
-                "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k <= 2700 "
-                "and rows / k <= 3.3 "
-                "and columns > 4700 "
-                "and columns > 5600 "
-                "and k <= 82 "
-                "and rows / columns <= 0.0027",
-        .ranking = kRanking149,
+                "and elements <= 4700 "
+                "and columns * k > 10000",
+        .ranking = kRanking128,
     },
     {
-        .id = 150,
-        .problems = 1,
-        .margin = 1.12F,
+        .id = 129,
+        .problems = 9,
+        .margin = 1.19F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.01F,
         .path = "layout != transposed "
                 "and order != ascending "
                 "and elements > 1000 "
                 "and columns * k > 560 "
                 "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k <= 2700 "
-                "and rows / k <= 3.3 "
-                "and columns > 4700 "
-                "and columns > 5600 "
-                "and k <= 82 "
-                "and rows / columns > 0.0027",
-        .ranking = kRanking150,
-    },
-    {
-        .id = 151,
-        .problems = 1,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k <= 2700 "
-                "and rows / k <= 3.3 "
-                "and columns > 4700 "
-                "and columns > 5600 "
-                "and k > 82 "
-                "and columns / k <= 3900 "
-                "and columns / k <= 270 "
-                "and results <= 220",
-        .ranking = kRanking151,
-    },
-    {
-        .id = 152,
-        .problems = 5,
-        .margin = 1.15F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k <= 2700 "
-                "and rows / k <= 3.3 "
-                "and columns > 4700 "
-                "and columns > 5600 "
-                "and k > 82 "
-                "and columns / k <= 3900 "
-                "and columns / k <= 270 "
-                "and results > 220",
-        .ranking = kRanking152,
-    },
-    {
-        .id = 153,
-        .problems = 5,
-        .margin = 1.12F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k <= 2700 "
-                "and rows / k <= 3.3 "
-                "and columns > 4700 "
-                "and columns > 5600 "
-                "and k > 82 "
-                "and columns / k <= 3900 "
-                "and columns / k > 270 "
-                "and results <= 12000",
-        .ranking = kRanking153,
-    },
-    {
-        .id = 154,
-        .problems = 1,
-        .margin = 1.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k <= 2700 "
-                "and rows / k <= 3.3 "
-                "and columns > 4700 "
-                "and columns > 5600 "
-                "and k > 82 "
-                "and columns / k <= 3900 "
-                "and columns / k > 270 "
-                "and results > 12000",
-        .ranking = kRanking154,
-    },
-    {
-        .id = 155,
-        .problems = 1,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k <= 2700 "
-                "and rows / k <= 3.3 "
-                "and columns > 4700 "
-                "and columns > 5600 "
-                "and k > 82 "
-                "and columns / k > 3900",
-        .ranking = kRanking155,
-    },
-    {
-        .id = 156,
-        .problems = 2,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k <= 2700 "
-                "and rows / k > 3.3 "
-                "and results <= 16 "
+                "and rows * k <= 18 "
                 "and rows / k <= 4",
-        .ranking = kRanking156,
+        .ranking = kRanking129,
     },
     {
-        .id = 157,
+        .id = 130,
         .problems = 1,
         .margin = 1.01F,
         .regret = 1.00F,
@@ -4350,261 +3571,32 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 1000 "
                 "and columns * k > 560 "
                 "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k <= 2700 "
-                "and rows / k > 3.3 "
-                "and results <= 16 "
+                "and rows * k <= 18 "
                 "and rows / k > 4",
-        .ranking = kRanking157,
+        .ranking = kRanking130,
     },
     {
-        .id = 158,
-        .problems = 2,
-        .margin = 1.03F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k <= 2700 "
-                "and rows / k > 3.3 "
-                "and results > 16 "
-                "and results <= 2700 "
-                "and columns / k <= 120 "
-                "and rows <= 64",
-        .ranking = kRanking158,
-    },
-    {
-        .id = 159,
-        .problems = 5,
-        .margin = 1.22F,
-        .regret = 1.05F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.15F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k <= 2700 "
-                "and rows / k > 3.3 "
-                "and results > 16 "
-                "and results <= 2700 "
-                "and columns / k <= 120 "
-                "and rows > 64",
-        .ranking = kRanking159,
-    },
-    {
-        .id = 160,
-        .problems = 5,
-        .margin = 1.15F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k <= 2700 "
-                "and rows / k > 3.3 "
-                "and results > 16 "
-                "and results <= 2700 "
-                "and columns / k > 120 "
-                "and k <= 4 "
-                "and rows <= 180",
-        .ranking = kRanking160,
-    },
-    {
-        .id = 161,
-        .problems = 1,
-        .margin = 0.41F,
-        .regret = 2.45F,
-        .regret_lo = 2.45F,
-        .regret_hi = 2.45F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k <= 2700 "
-                "and rows / k > 3.3 "
-                "and results > 16 "
-                "and results <= 2700 "
-                "and columns / k > 120 "
-                "and k <= 4 "
-                "and rows > 180 "
-                "and results <= 220",
-        .ranking = kRanking161,
-    },
-    {
-        .id = 162,
-        .problems = 6,
+        .id = 131,
+        .problems = 4,
         .margin = 1.13F,
-        .regret = 1.11F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.33F,
+        .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order != ascending "
                 "and elements > 1000 "
                 "and columns * k > 560 "
                 "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k <= 2700 "
-                "and rows / k > 3.3 "
-                "and results > 16 "
-                "and results <= 2700 "
-                "and columns / k > 120 "
-                "and k <= 4 "
-                "and rows > 180 "
-                "and results > 220",
-        .ranking = kRanking162,
+                "and rows * k > 18 "
+                "and results <= 180 "
+                "and k <= 100 "
+                "and columns * k <= 39000",
+        .ranking = kRanking131,
     },
     {
-        .id = 163,
-        .problems = 1,
-        .margin = 0.79F,
-        .regret = 1.26F,
-        .regret_lo = 1.26F,
-        .regret_hi = 1.26F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k <= 2700 "
-                "and rows / k > 3.3 "
-                "and results > 16 "
-                "and results <= 2700 "
-                "and columns / k > 120 "
-                "and k > 4 "
-                "and columns * k <= 4700",
-        .ranking = kRanking163,
-    },
-    {
-        .id = 164,
+        .id = 132,
         .problems = 11,
-        .margin = 1.06F,
-        .regret = 1.07F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.18F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k <= 2700 "
-                "and rows / k > 3.3 "
-                "and results > 16 "
-                "and results <= 2700 "
-                "and columns / k > 120 "
-                "and k > 4 "
-                "and columns * k > 4700",
-        .ranking = kRanking164,
-    },
-    {
-        .id = 165,
-        .problems = 1,
-        .margin = 1.06F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k <= 2700 "
-                "and rows / k > 3.3 "
-                "and results > 16 "
-                "and results > 2700 "
-                "and columns * k <= 1500",
-        .ranking = kRanking165,
-    },
-    {
-        .id = 166,
-        .problems = 12,
-        .margin = 1.17F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k <= 2700 "
-                "and rows / k > 3.3 "
-                "and results > 16 "
-                "and results > 2700 "
-                "and columns * k > 1500",
-        .ranking = kRanking166,
-    },
-    {
-        .id = 167,
-        .problems = 2,
-        .margin = 0.47F,
-        .regret = 2.15F,
-        .regret_lo = 1.65F,
-        .regret_hi = 2.80F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k > 2700 "
-                "and rows / k <= 4096",
-        .ranking = kRanking167,
-    },
-    {
-        .id = 168,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and elements <= 8388608 "
-                "and rows / k > 2700 "
-                "and rows / k > 4096",
-        .ranking = kRanking168,
-    },
-    {
-        .id = 169,
-        .problems = 1,
-        .margin = 0.89F,
-        .regret = 1.13F,
-        .regret_lo = 1.13F,
-        .regret_hi = 1.13F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and elements > 8388608 "
-                "and rows <= 22",
-        .ranking = kRanking169,
-    },
-    {
-        .id = 170,
-        .problems = 2,
-        .margin = 1.03F,
+        .margin = 1.19F,
         .regret = 1.01F,
         .regret_lo = 1.00F,
         .regret_hi = 1.02F,
@@ -4613,9 +3605,254 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 1000 "
                 "and columns * k > 560 "
                 "and elements > 4700 "
-                "and elements > 8388608 "
-                "and rows > 22",
-        .ranking = kRanking170,
+                "and rows * k > 18 "
+                "and results <= 180 "
+                "and k <= 100 "
+                "and columns * k > 39000 "
+                "and rows / columns <= 0.0012",
+        .ranking = kRanking132,
+    },
+    {
+        .id = 133,
+        .problems = 1,
+        .margin = 1.04F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and rows * k > 18 "
+                "and results <= 180 "
+                "and k <= 100 "
+                "and columns * k > 39000 "
+                "and rows / columns > 0.0012",
+        .ranking = kRanking133,
+    },
+    {
+        .id = 134,
+        .problems = 2,
+        .margin = 1.06F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and rows * k > 18 "
+                "and results <= 180 "
+                "and k > 100",
+        .ranking = kRanking134,
+    },
+    {
+        .id = 135,
+        .problems = 8,
+        .margin = 1.15F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and rows * k > 18 "
+                "and results > 180 "
+                "and elements <= 8200000 "
+                "and rows <= 18",
+        .ranking = kRanking135,
+    },
+    {
+        .id = 136,
+        .problems = 1,
+        .margin = 1.12F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and rows * k > 18 "
+                "and results > 180 "
+                "and elements <= 8200000 "
+                "and rows > 18 "
+                "and rows <= 22 "
+                "and columns / k <= 120",
+        .ranking = kRanking136,
+    },
+    {
+        .id = 137,
+        .problems = 2,
+        .margin = 1.02F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and rows * k > 18 "
+                "and results > 180 "
+                "and elements <= 8200000 "
+                "and rows > 18 "
+                "and rows <= 22 "
+                "and columns / k > 120",
+        .ranking = kRanking137,
+    },
+    {
+        .id = 138,
+        .problems = 7,
+        .margin = 1.05F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.05F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and rows * k > 18 "
+                "and results > 180 "
+                "and elements <= 8200000 "
+                "and rows > 18 "
+                "and rows > 22 "
+                "and k <= 9 "
+                "and rows <= 100",
+        .ranking = kRanking138,
+    },
+    {
+        .id = 139,
+        .problems = 4,
+        .margin = 1.18F,
+        .regret = 1.18F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.39F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and rows * k > 18 "
+                "and results > 180 "
+                "and elements <= 8200000 "
+                "and rows > 18 "
+                "and rows > 22 "
+                "and k <= 9 "
+                "and rows > 100 "
+                "and rows <= 220 "
+                "and columns * k <= 18000",
+        .ranking = kRanking139,
+    },
+    {
+        .id = 140,
+        .problems = 2,
+        .margin = 0.94F,
+        .regret = 1.31F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.72F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and rows * k > 18 "
+                "and results > 180 "
+                "and elements <= 8200000 "
+                "and rows > 18 "
+                "and rows > 22 "
+                "and k <= 9 "
+                "and rows > 100 "
+                "and rows <= 220 "
+                "and columns * k > 18000",
+        .ranking = kRanking140,
+    },
+    {
+        .id = 141,
+        .problems = 5,
+        .margin = 1.11F,
+        .regret = 1.13F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.40F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and rows * k > 18 "
+                "and results > 180 "
+                "and elements <= 8200000 "
+                "and rows > 18 "
+                "and rows > 22 "
+                "and k <= 9 "
+                "and rows > 100 "
+                "and rows > 220",
+        .ranking = kRanking141,
+    },
+    {
+        .id = 142,
+        .problems = 1,
+        .margin = 1.18F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and rows * k > 18 "
+                "and results > 180 "
+                "and elements <= 8200000 "
+                "and rows > 18 "
+                "and rows > 22 "
+                "and k > 9 "
+                "and results <= 512",
+        .ranking = kRanking142,
+    },
+    {
+        .id = 143,
+        .problems = 32,
+        .margin = 1.15F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and rows * k > 18 "
+                "and results > 180 "
+                "and elements <= 8200000 "
+                "and rows > 18 "
+                "and rows > 22 "
+                "and k > 9 "
+                "and results > 512",
+        .ranking = kRanking143,
+    },
+    {
+        .id = 144,
+        .problems = 1,
+        .margin = 1.08F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and elements > 1000 "
+                "and columns * k > 560 "
+                "and elements > 4700 "
+                "and rows * k > 18 "
+                "and results > 180 "
+                "and elements > 8200000",
+        .ranking = kRanking144,
     },
 };
 
@@ -4892,24 +4129,18 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 } else {
                     if (problem.results() <= 10'000) {
                         if (problem.rows <= 180) {
-                            if (problem.results() <= 390) {
-                                // cpu_openmp rows=16
-                                // 2 problems, margin 1.48, regret 1.00 [1.00, 1.00]
-                                return kLeaves[45];
-                            } else {
-                                // cpu_avx2 rows=16
-                                // 1 problems nearby, margin 0.96, regret 1.04 [1.04, 1.04]
-                                return kLeaves[46];
-                            }
+                            // cpu_openmp rows=16
+                            // 2 problems, margin 1.48, regret 1.00 [1.00, 1.00]
+                            return kLeaves[45];
                         } else {
                             // cpu_openmp rows=64
                             // 5 problems, margin 2.72, regret 1.00 [1.00, 1.00]
-                            return kLeaves[47];
+                            return kLeaves[46];
                         }
                     } else {
                         // cpu_minima_avx2 default
                         // 1 problems nearby, margin 0.92, regret 1.09 [1.09, 1.09]
-                        return kLeaves[48];
+                        return kLeaves[47];
                     }
                 }
             } else {
@@ -4917,174 +4148,138 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                     if (problem.results() <= 220) {
                         // cpu_scalar default
                         // 2 problems, margin 1.48, regret 1.00 [1.00, 1.00]
-                        return kLeaves[49];
+                        return kLeaves[48];
                     } else {
                         // cpu_avx512 rows=16
                         // 3 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                        return kLeaves[50];
+                        return kLeaves[49];
                     }
                 } else {
                     if (problem.elements() <= 8'388'608) {
-                        if (problem.columns <= 33) {
-                            // cpu_minima_avx2 default
-                            // 1 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                            return kLeaves[51];
-                        } else {
-                            if (problem.rows <= 68) {
-                                if (ratio(problem.rows, problem.columns) <= 0.022) {
-                                    if (problem.rows <= 64) {
-                                        if (problem.elements() <= 6'800'000) {
-                                            // cpu_minima_avx512 default
-                                            // 32 problems, margin 1.10, regret 1.01 [1.00, 1.02]
-                                            return kLeaves[52];
-                                        } else {
-                                            // cpu_avx2 rows=64
-                                            // 1 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[53];
-                                        }
+                        if (problem.rows <= 68) {
+                            if (ratio(problem.rows, problem.columns) <= 0.022) {
+                                if (problem.rows <= 64) {
+                                    if (problem.elements() <= 6'800'000) {
+                                        // cpu_minima_avx512 default
+                                        // 32 problems, margin 1.10, regret 1.01 [1.00, 1.02]
+                                        return kLeaves[50];
                                     } else {
-                                        if (problem.elements() <= 820'000) {
-                                            // cpu_minima_avx512 default
-                                            // 1 problems nearby, margin 0.43, regret 2.35 [2.35, 2.35]
-                                            return kLeaves[54];
-                                        } else {
-                                            // cpu_avx512 rows=64
-                                            // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
-                                            return kLeaves[55];
-                                        }
+                                        // cpu_avx2 rows=64
+                                        // 1 problems, margin 1.03, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[51];
                                     }
                                 } else {
-                                    if (problem.k <= 8) {
-                                        if (product(problem.columns, problem.k) <= 470) {
-                                            // cpu_scalar default
-                                            // 1 problems nearby, margin 0.63, regret 1.59 [1.59, 1.59]
-                                            return kLeaves[56];
-                                        } else {
-                                            // cpu_openmp rows=16
-                                            // 2 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[57];
-                                        }
-                                    } else {
-                                        if (problem.elements() <= 8192) {
-                                            if (ratio(problem.rows, problem.k) <= 0.27) {
-                                                if (problem.rows <= 12) {
-                                                    // cpu_minima_avx512 default
-                                                    // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[58];
-                                                } else {
-                                                    // cpu_avx512 rows=64
-                                                    // 1 problems, margin 1.43, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[59];
-                                                }
-                                            } else {
-                                                // cpu_avx512 rows=16
-                                                // 4 problems nearby, margin 1.00, regret 1.28 [1.02, 1.59]
-                                                return kLeaves[60];
-                                            }
-                                        } else {
-                                            if (problem.columns <= 1200) {
-                                                // cpu_minima_avx512 default
-                                                // 6 problems nearby, margin 1.06, regret 1.28 [1.03, 1.60]
-                                                return kLeaves[61];
-                                            } else {
-                                                // cpu_avx512 rows=16
-                                                // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[62];
-                                            }
-                                        }
-                                    }
+                                    // cpu_avx512 rows=64
+                                    // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
+                                    return kLeaves[52];
                                 }
                             } else {
-                                if (ratio(problem.rows, problem.columns) <= 0.0033) {
-                                    // cpu_avx2 rows=64
-                                    // 2 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[63];
+                                if (problem.k <= 8) {
+                                    // cpu_openmp rows=16
+                                    // 2 problems, margin 1.27, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[53];
                                 } else {
-                                    if (problem.k <= 2) {
-                                        if (ratio(problem.columns, problem.k) <= 470) {
-                                            if (problem.elements() <= 22'000) {
-                                                // cpu_openmp rows=16
-                                                // 1 problems nearby, margin 0.91, regret 1.10 [1.10, 1.10]
-                                                return kLeaves[64];
+                                    if (problem.elements() <= 8192) {
+                                        if (problem.rows <= 22) {
+                                            if (ratio(problem.columns, problem.k) <= 3.3) {
+                                                // cpu_avx512 rows=64
+                                                // 1 problems, margin 1.43, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[54];
                                             } else {
                                                 // cpu_minima_avx512 default
-                                                // 4 problems nearby, margin 1.10, regret 1.24 [1.00, 1.90]
-                                                return kLeaves[65];
+                                                // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[55];
                                             }
                                         } else {
-                                            if (product(problem.columns, problem.k) <= 8192) {
-                                                if (product(problem.columns, problem.k) <= 6800) {
-                                                    // cpu_openmp rows=64
-                                                    // 1 problems, margin 1.63, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[66];
-                                                } else {
-                                                    // cpu_minima_avx512 default
-                                                    // 2 problems nearby, margin 1.08, regret 1.11 [1.00, 1.23]
-                                                    return kLeaves[67];
-                                                }
-                                            } else {
-                                                // cpu_avx512 rows=64
-                                                // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[68];
-                                            }
+                                            // cpu_avx512 rows=16
+                                            // 3 problems nearby, margin 1.07, regret 1.17 [1.00, 1.55]
+                                            return kLeaves[56];
                                         }
                                     } else {
-                                        if (problem.results() <= 270) {
-                                            // cpu_openmp rows=16
-                                            // 2 problems nearby, margin 1.47, regret 1.26 [1.00, 1.58]
-                                            return kLeaves[69];
+                                        // cpu_minima_avx512 default
+                                        // 1 problems, margin 0.95, regret 1.05 [1.05, 1.05]
+                                        return kLeaves[57];
+                                    }
+                                }
+                            }
+                        } else {
+                            if (ratio(problem.rows, problem.columns) <= 0.0033) {
+                                // cpu_avx2 rows=64
+                                // 2 problems, margin 1.13, regret 1.00 [1.00, 1.00]
+                                return kLeaves[58];
+                            } else {
+                                if (problem.k <= 2) {
+                                    if (ratio(problem.columns, problem.k) <= 470) {
+                                        // cpu_minima_avx512 default
+                                        // 4 problems nearby, margin 1.10, regret 1.24 [1.00, 1.90]
+                                        return kLeaves[59];
+                                    } else {
+                                        if (product(problem.columns, problem.k) <= 8192) {
+                                            if (product(problem.columns, problem.k) <= 6800) {
+                                                // cpu_openmp rows=64
+                                                // 1 problems, margin 1.63, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[60];
+                                            } else {
+                                                // cpu_minima_avx512 default
+                                                // 2 problems nearby, margin 1.08, regret 1.11 [1.00, 1.23]
+                                                return kLeaves[61];
+                                            }
                                         } else {
-                                            if (ratio(problem.rows, problem.k) <= 120) {
-                                                if (ratio(problem.rows, problem.k) <= 100) {
-                                                    if (product(problem.columns, problem.k) <= 1'500'000) {
-                                                        if (product(problem.columns, problem.k) <= 1'000'000) {
+                                            // cpu_avx512 rows=64
+                                            // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[62];
+                                        }
+                                    }
+                                } else {
+                                    if (problem.results() <= 270) {
+                                        // cpu_openmp rows=16
+                                        // 2 problems nearby, margin 1.47, regret 1.26 [1.00, 1.58]
+                                        return kLeaves[63];
+                                    } else {
+                                        if (ratio(problem.rows, problem.columns) <= 1.8) {
+                                            if (ratio(problem.rows, problem.k) <= 100) {
+                                                if (product(problem.columns, problem.k) <= 820'000) {
+                                                    // cpu_minima_avx512 default
+                                                    // 16 problems, margin 1.09, regret 1.00 [1.00, 1.01]
+                                                    return kLeaves[64];
+                                                } else {
+                                                    if (product(problem.columns, problem.k) <= 1'048'576) {
+                                                        if (problem.elements() <= 1'500'000) {
                                                             // cpu_minima_avx512 default
-                                                            // 21 problems, margin 1.10, regret 1.00 [1.00, 1.01]
-                                                            return kLeaves[70];
+                                                            // 2 problems nearby, margin 1.35, regret 1.00 [1.00, 1.00]
+                                                            return kLeaves[65];
                                                         } else {
-                                                            if (problem.elements() <= 1'800'000) {
-                                                                // cpu_avx512 rows=64
-                                                                // 1 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                                                                return kLeaves[71];
-                                                            } else {
-                                                                // cpu_minima_avx512 default
-                                                                // 2 problems nearby, margin 1.11, regret 1.00 [1.00, 1.00]
-                                                                return kLeaves[72];
-                                                            }
+                                                            // cpu_avx512 rows=64
+                                                            // 1 problems, margin 1.13, regret 1.00 [1.00, 1.00]
+                                                            return kLeaves[66];
                                                         }
                                                     } else {
                                                         // cpu_minima_avx512 default
                                                         // 4 problems, margin 1.12, regret 1.00 [1.00, 1.01]
-                                                        return kLeaves[73];
-                                                    }
-                                                } else {
-                                                    if (ratio(problem.rows, problem.columns) <= 0.68) {
-                                                        if (problem.elements() <= 560'000) {
-                                                            // cpu_openmp rows=64
-                                                            // 1 problems, margin 2.28, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[74];
-                                                        } else {
-                                                            // cpu_minima_avx512 default
-                                                            // 1 problems nearby, margin 0.44, regret 2.28 [2.28, 2.28]
-                                                            return kLeaves[75];
-                                                        }
-                                                    } else {
-                                                        // cpu_minima_avx512 default
-                                                        // 1 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[76];
+                                                        return kLeaves[67];
                                                     }
                                                 }
                                             } else {
-                                                if (problem.results() <= 1800) {
-                                                    // cpu_avx512 rows=64
-                                                    // 1 problems nearby, margin 1.08, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[77];
+                                                if (problem.rows <= 560) {
+                                                    if (problem.elements() <= 65'536) {
+                                                        // cpu_minima_avx512 default
+                                                        // 1 problems, margin 1.07, regret 1.00 [1.00, 1.00]
+                                                        return kLeaves[68];
+                                                    } else {
+                                                        // cpu_openmp rows=64
+                                                        // 1 problems, margin 2.28, regret 1.00 [1.00, 1.00]
+                                                        return kLeaves[69];
+                                                    }
                                                 } else {
                                                     // cpu_minima_avx512 default
-                                                    // 7 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[78];
+                                                    // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[70];
                                                 }
                                             }
+                                        } else {
+                                            // cpu_minima_avx512 default
+                                            // 12 problems, margin 1.10, regret 1.00 [1.00, 1.01]
+                                            return kLeaves[71];
                                         }
                                     }
                                 }
@@ -5094,11 +4289,11 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         if (problem.rows <= 100) {
                             // cpu_avx2 rows=64
                             // 2 problems, margin 1.49, regret 1.00 [1.00, 1.00]
-                            return kLeaves[79];
+                            return kLeaves[72];
                         } else {
                             // cpu_minima_avx512 default
                             // 4 problems nearby, margin 1.11, regret 1.05 [1.00, 1.17]
-                            return kLeaves[80];
+                            return kLeaves[73];
                         }
                     }
                 }
@@ -5112,27 +4307,27 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         if (ratio(problem.columns, problem.k) <= 5.6) {
                             // cpu_scalar default
                             // 5 problems, margin 1.00, regret 1.02 [1.00, 1.06]
-                            return kLeaves[81];
+                            return kLeaves[74];
                         } else {
                             if (problem.results() <= 56) {
                                 // cpu_scalar default
                                 // 19 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                return kLeaves[82];
+                                return kLeaves[75];
                             } else {
                                 // cpu_avx512 rows=16
                                 // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                                return kLeaves[83];
+                                return kLeaves[76];
                             }
                         }
                     } else {
                         // cpu_minima_avx512 default
                         // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                        return kLeaves[84];
+                        return kLeaves[77];
                     }
                 } else {
                     // cpu_avx512 rows=16
                     // 2 problems, margin 1.10, regret 1.00 [1.00, 1.00]
-                    return kLeaves[85];
+                    return kLeaves[78];
                 }
             } else {
                 if (product(problem.columns, problem.k) <= 220) {
@@ -5140,16 +4335,16 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         if (problem.elements() <= 2700) {
                             // cpu_scalar default
                             // 3 problems, margin 1.00, regret 1.02 [1.00, 1.06]
-                            return kLeaves[86];
+                            return kLeaves[79];
                         } else {
                             if (problem.results() <= 22) {
                                 // cpu_avx512 rows=16
                                 // 1 problems, margin 1.15, regret 1.00 [1.00, 1.00]
-                                return kLeaves[87];
+                                return kLeaves[80];
                             } else {
                                 // cpu_openmp rows=16
                                 // 4 problems, margin 1.28, regret 1.01 [1.00, 1.02]
-                                return kLeaves[88];
+                                return kLeaves[81];
                             }
                         }
                     } else {
@@ -5157,16 +4352,16 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                             if (problem.columns <= 16) {
                                 // cpu_minima_avx2 default
                                 // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
-                                return kLeaves[89];
+                                return kLeaves[82];
                             } else {
                                 // cpu_avx512 rows=16
                                 // 4 problems, margin 1.34, regret 1.00 [1.00, 1.00]
-                                return kLeaves[90];
+                                return kLeaves[83];
                             }
                         } else {
                             // cpu_minima_avx2 default
                             // 2 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-                            return kLeaves[91];
+                            return kLeaves[84];
                         }
                     }
                 } else {
@@ -5174,21 +4369,21 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         if (ratio(problem.rows, problem.k) <= 47) {
                             // cpu_openmp rows=16
                             // 2 problems, margin 1.30, regret 1.00 [1.00, 1.00]
-                            return kLeaves[92];
+                            return kLeaves[85];
                         } else {
                             if (problem.results() <= 180) {
                                 // cpu_openmp rows=16
                                 // 1 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                                return kLeaves[93];
+                                return kLeaves[86];
                             } else {
                                 if (problem.rows <= 4096) {
                                     // cpu_avx512 rows=16
                                     // 6 problems, margin 1.27, regret 1.02 [1.00, 1.05]
-                                    return kLeaves[94];
+                                    return kLeaves[87];
                                 } else {
                                     // cpu_minima_avx2 default
                                     // 4 problems nearby, margin 1.02, regret 1.29 [1.00, 2.14]
-                                    return kLeaves[95];
+                                    return kLeaves[88];
                                 }
                             }
                         }
@@ -5199,37 +4394,37 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                     if (problem.elements() <= 1000) {
                                         // cpu_scalar default
                                         // 2 problems, margin 1.00, regret 1.02 [1.00, 1.04]
-                                        return kLeaves[96];
+                                        return kLeaves[89];
                                     } else {
                                         // cpu_avx512 rows=16
                                         // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
-                                        return kLeaves[97];
+                                        return kLeaves[90];
                                     }
                                 } else {
                                     if (ratio(problem.columns, problem.k) <= 5.6) {
                                         // cpu_avx512 rows=16
                                         // 7 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[98];
+                                        return kLeaves[91];
                                     } else {
                                         // cpu_minima_avx512 default
                                         // 1 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[99];
+                                        return kLeaves[92];
                                     }
                                 }
                             } else {
                                 if (problem.elements() <= 2048) {
                                     // cpu_minima_avx512 default
                                     // 11 problems, margin 1.05, regret 1.03 [1.00, 1.06]
-                                    return kLeaves[100];
+                                    return kLeaves[93];
                                 } else {
                                     if (problem.results() <= 3) {
                                         // cpu_minima_avx512 default
                                         // 3 problems nearby, margin 1.02, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[101];
+                                        return kLeaves[94];
                                     } else {
                                         // cpu_avx512 rows=16
                                         // 2 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[102];
+                                        return kLeaves[95];
                                     }
                                 }
                             }
@@ -5240,27 +4435,27 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                         if (ratio(problem.rows, problem.k) <= 1.5) {
                                             // cpu_minima_avx512 default
                                             // 1 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[103];
+                                            return kLeaves[96];
                                         } else {
                                             // cpu_avx512 rows=16
                                             // 1 problems, margin 0.98, regret 1.02 [1.02, 1.02]
-                                            return kLeaves[104];
+                                            return kLeaves[97];
                                         }
                                     } else {
                                         if (problem.results() <= 8192) {
                                             if (problem.columns <= 64) {
                                                 // cpu_minima_avx2 default
                                                 // 4 problems nearby, margin 1.05, regret 1.14 [1.05, 1.25]
-                                                return kLeaves[105];
+                                                return kLeaves[98];
                                             } else {
                                                 // cpu_avx512 rows=16
                                                 // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
-                                                return kLeaves[106];
+                                                return kLeaves[99];
                                             }
                                         } else {
                                             // cpu_minima_avx2 default
                                             // 6 problems, margin 1.08, regret 1.03 [1.00, 1.09]
-                                            return kLeaves[107];
+                                            return kLeaves[100];
                                         }
                                     }
                                 } else {
@@ -5268,11 +4463,11 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                         if (problem.rows <= 100) {
                                             // cpu_openmp rows=16
                                             // 2 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[108];
+                                            return kLeaves[101];
                                         } else {
                                             // cpu_minima_avx512 default
                                             // 8 problems nearby, margin 1.03, regret 1.27 [1.06, 1.58]
-                                            return kLeaves[109];
+                                            return kLeaves[102];
                                         }
                                     } else {
                                         if (problem.rows <= 10'000) {
@@ -5280,27 +4475,27 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                                 if (problem.k <= 9) {
                                                     // cpu_avx512 rows=16
                                                     // 1 problems, margin 1.19, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[110];
+                                                    return kLeaves[103];
                                                 } else {
                                                     if (problem.rows <= 270) {
                                                         if (product(problem.columns, problem.k) <= 3300) {
                                                             // cpu_avx512 rows=16
                                                             // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[111];
+                                                            return kLeaves[104];
                                                         } else {
                                                             // cpu_minima_avx512 default
                                                             // 36 problems, margin 1.21, regret 1.02 [1.01, 1.03]
-                                                            return kLeaves[112];
+                                                            return kLeaves[105];
                                                         }
                                                     } else {
                                                         if (problem.columns <= 12'000) {
                                                             // cpu_minima_avx512 default
                                                             // 26 problems, margin 1.13, regret 1.02 [1.01, 1.05]
-                                                            return kLeaves[113];
+                                                            return kLeaves[106];
                                                         } else {
                                                             // cpu_avx2 rows=16
                                                             // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[114];
+                                                            return kLeaves[107];
                                                         }
                                                     }
                                                 }
@@ -5308,38 +4503,38 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                                 if (problem.columns <= 330) {
                                                     // cpu_avx512 rows=16
                                                     // 1 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[115];
+                                                    return kLeaves[108];
                                                 } else {
                                                     if (problem.results() <= 470) {
                                                         if (ratio(problem.rows, problem.columns) <= 0.27) {
                                                             // cpu_minima_avx512 default
                                                             // 118 problems, margin 1.13, regret 1.04 [1.02, 1.06]
-                                                            return kLeaves[116];
+                                                            return kLeaves[109];
                                                         } else {
                                                             // cpu_avx512 rows=16
                                                             // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[117];
+                                                            return kLeaves[110];
                                                         }
                                                     } else {
                                                         if (ratio(problem.rows, problem.k) <= 128) {
                                                             if (product(problem.columns, problem.k) <= 5600) {
                                                                 // cpu_avx512 rows=16
                                                                 // 4 problems, margin 1.22, regret 1.15 [1.05, 1.27]
-                                                                return kLeaves[118];
+                                                                return kLeaves[111];
                                                             } else {
                                                                 // cpu_minima_avx512 default
                                                                 // 70 problems, margin 1.19, regret 1.05 [1.03, 1.09]
-                                                                return kLeaves[119];
+                                                                return kLeaves[112];
                                                             }
                                                         } else {
                                                             if (product(problem.columns, problem.k) <= 27'000) {
                                                                 // cpu_minima_avx512 default
                                                                 // 11 problems, margin 1.03, regret 1.04 [1.00, 1.09]
-                                                                return kLeaves[120];
+                                                                return kLeaves[113];
                                                             } else {
                                                                 // cpu_avx512 rows=16
                                                                 // 2 problems, margin 1.21, regret 1.02 [1.00, 1.03]
-                                                                return kLeaves[121];
+                                                                return kLeaves[114];
                                                             }
                                                         }
                                                     }
@@ -5348,7 +4543,7 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                         } else {
                                             // cpu_avx512 rows=16
                                             // 2 problems, margin 1.10, regret 1.02 [1.00, 1.05]
-                                            return kLeaves[122];
+                                            return kLeaves[115];
                                         }
                                     }
                                 }
@@ -5356,11 +4551,11 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                 if (problem.elements() <= 5'600'000) {
                                     // cpu_openmp rows=64
                                     // 1 problems, margin 1.66, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[123];
+                                    return kLeaves[116];
                                 } else {
                                     // cpu_minima_avx512 default
                                     // 1 problems nearby, margin 1.05, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[124];
+                                    return kLeaves[117];
                                 }
                             }
                         }
@@ -5370,37 +4565,25 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
         } else {
             if (problem.elements() <= 1000) {
                 if (problem.k <= 82) {
-                    if (ratio(problem.columns, problem.k) <= 330) {
-                        // cpu_scalar default
-                        // 4 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                        return kLeaves[125];
-                    } else {
-                        // cpu_minima_avx512 default
-                        // 1 problems nearby, margin 1.02, regret 1.00 [1.00, 1.00]
-                        return kLeaves[126];
-                    }
+                    // cpu_scalar default
+                    // 4 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                    return kLeaves[118];
                 } else {
                     // cpu_minima_avx512 default
                     // 2 problems nearby, margin 1.04, regret 1.02 [1.00, 1.03]
-                    return kLeaves[127];
+                    return kLeaves[119];
                 }
             } else {
                 if (product(problem.columns, problem.k) <= 560) {
                     if (problem.elements() <= 47'000) {
                         if (problem.results() <= 2700) {
-                            if (ratio(problem.columns, problem.k) <= 8) {
-                                // cpu_openmp rows=64
-                                // 2 problems, margin 1.16, regret 1.00 [1.00, 1.01]
-                                return kLeaves[128];
-                            } else {
-                                // cpu_openmp rows=16
-                                // 5 problems, margin 1.63, regret 1.00 [1.00, 1.00]
-                                return kLeaves[129];
-                            }
+                            // cpu_openmp rows=16
+                            // 7 problems, margin 1.48, regret 1.01 [1.00, 1.02]
+                            return kLeaves[120];
                         } else {
                             // cpu_minima_avx2 default
                             // 3 problems nearby, margin 0.78, regret 1.33 [1.00, 2.23]
-                            return kLeaves[130];
+                            return kLeaves[121];
                         }
                     } else {
                         if (product(problem.columns, problem.k) <= 330) {
@@ -5408,27 +4591,21 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                 if (ratio(problem.columns, problem.k) <= 10) {
                                     // cpu_minima_avx2 default
                                     // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[131];
+                                    return kLeaves[122];
                                 } else {
                                     // cpu_avx512 rows=16
                                     // 5 problems nearby, margin 0.91, regret 1.25 [1.02, 1.57]
-                                    return kLeaves[132];
+                                    return kLeaves[123];
                                 }
                             } else {
                                 // cpu_minima_avx2 default
                                 // 2 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                                return kLeaves[133];
+                                return kLeaves[124];
                             }
                         } else {
-                            if (problem.columns <= 512) {
-                                // cpu_avx512 rows=16
-                                // 3 problems, margin 1.34, regret 1.00 [1.00, 1.00]
-                                return kLeaves[134];
-                            } else {
-                                // cpu_minima_avx512 default
-                                // 1 problems nearby, margin 0.98, regret 1.02 [1.02, 1.02]
-                                return kLeaves[135];
-                            }
+                            // cpu_avx512 rows=16
+                            // 3 problems, margin 1.34, regret 1.00 [1.00, 1.00]
+                            return kLeaves[125];
                         }
                     }
                 } else {
@@ -5437,205 +4614,109 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                             if (problem.k <= 1) {
                                 // cpu_minima_avx512 default
                                 // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                                return kLeaves[136];
-                            } else {
-                                if (problem.rows <= 18) {
-                                    // cpu_avx512 rows=16
-                                    // 3 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[137];
-                                } else {
-                                    if (problem.results() <= 220) {
-                                        // cpu_openmp rows=16
-                                        // 1 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[138];
-                                    } else {
-                                        // cpu_avx512 rows=16
-                                        // 3 problems nearby, margin 1.07, regret 1.21 [1.13, 1.34]
-                                        return kLeaves[139];
-                                    }
-                                }
-                            }
-                        } else {
-                            if (ratio(problem.rows, problem.columns) <= 0.0047) {
-                                // cpu_minima_avx512 default
-                                // 4 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                                return kLeaves[140];
+                                return kLeaves[126];
                             } else {
                                 // cpu_avx512 rows=16
-                                // 1 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                                return kLeaves[141];
+                                // 4 problems, margin 1.08, regret 1.03 [1.00, 1.10]
+                                return kLeaves[127];
                             }
+                        } else {
+                            // cpu_minima_avx512 default
+                            // 5 problems, margin 1.06, regret 1.01 [1.00, 1.02]
+                            return kLeaves[128];
                         }
                     } else {
-                        if (problem.elements() <= 8'388'608) {
-                            if (ratio(problem.rows, problem.k) <= 2700) {
-                                if (ratio(problem.rows, problem.k) <= 3.3) {
-                                    if (problem.columns <= 4700) {
-                                        if (problem.columns <= 4096) {
-                                            if (problem.results() <= 1000) {
-                                                if (problem.elements() <= 22'000) {
-                                                    // cpu_minima_avx512 default
-                                                    // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[142];
-                                                } else {
-                                                    // cpu_avx512 rows=16
-                                                    // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[143];
-                                                }
-                                            } else {
-                                                // cpu_minima_avx512 default
-                                                // 8 problems, margin 1.12, regret 1.01 [1.00, 1.04]
-                                                return kLeaves[144];
-                                            }
-                                        } else {
-                                            if (ratio(problem.rows, problem.k) <= 0.15) {
-                                                // cpu_minima_avx512 default
-                                                // 2 problems nearby, margin 0.99, regret 1.04 [1.00, 1.09]
-                                                return kLeaves[145];
-                                            } else {
-                                                // cpu_avx2 rows=16
-                                                // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[146];
-                                            }
-                                        }
-                                    } else {
-                                        if (problem.columns <= 5600) {
-                                            if (ratio(problem.rows, problem.k) <= 1) {
-                                                // cpu_minima_avx512 default
-                                                // 6 problems nearby, margin 1.08, regret 1.05 [1.00, 1.13]
-                                                return kLeaves[147];
-                                            } else {
-                                                // cpu_minima_avx2 default
-                                                // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[148];
-                                            }
-                                        } else {
-                                            if (problem.k <= 82) {
-                                                if (ratio(problem.rows, problem.columns) <= 0.0027) {
-                                                    // cpu_minima_avx512 default
-                                                    // 25 problems, margin 1.21, regret 1.01 [1.00, 1.02]
-                                                    return kLeaves[149];
-                                                } else {
-                                                    // cpu_minima_avx2 default
-                                                    // 1 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[150];
-                                                }
-                                            } else {
-                                                if (ratio(problem.columns, problem.k) <= 3900) {
-                                                    if (ratio(problem.columns, problem.k) <= 270) {
-                                                        if (problem.results() <= 220) {
-                                                            // cpu_avx512 rows=16
-                                                            // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[151];
-                                                        } else {
-                                                            // cpu_minima_avx512 default
-                                                            // 5 problems, margin 1.15, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[152];
-                                                        }
-                                                    } else {
-                                                        if (problem.results() <= 12'000) {
-                                                            // cpu_minima_avx512 default
-                                                            // 5 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[153];
-                                                        } else {
-                                                            // cpu_avx512 rows=16
-                                                            // 1 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[154];
-                                                        }
-                                                    }
-                                                } else {
-                                                    // cpu_avx512 rows=16
-                                                    // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[155];
-                                                }
-                                            }
-                                        }
-                                    }
-                                } else {
-                                    if (problem.results() <= 16) {
-                                        if (ratio(problem.rows, problem.k) <= 4) {
-                                            // cpu_minima_avx512 default
-                                            // 2 problems nearby, margin 1.09, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[156];
-                                        } else {
-                                            // cpu_avx512 rows=16
-                                            // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[157];
-                                        }
-                                    } else {
-                                        if (problem.results() <= 2700) {
-                                            if (ratio(problem.columns, problem.k) <= 120) {
-                                                if (problem.rows <= 64) {
-                                                    // cpu_minima_avx512 default
-                                                    // 2 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[158];
-                                                } else {
-                                                    // cpu_avx512 rows=16
-                                                    // 5 problems nearby, margin 1.22, regret 1.05 [1.00, 1.15]
-                                                    return kLeaves[159];
-                                                }
-                                            } else {
-                                                if (problem.k <= 4) {
-                                                    if (problem.rows <= 180) {
-                                                        // cpu_minima_avx512 default
-                                                        // 5 problems, margin 1.15, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[160];
-                                                    } else {
-                                                        if (problem.results() <= 220) {
-                                                            // cpu_avx2 rows=16
-                                                            // 1 problems nearby, margin 0.41, regret 2.45 [2.45, 2.45]
-                                                            return kLeaves[161];
-                                                        } else {
-                                                            // cpu_minima_avx512 default
-                                                            // 6 problems nearby, margin 1.13, regret 1.11 [1.00, 1.33]
-                                                            return kLeaves[162];
-                                                        }
-                                                    }
-                                                } else {
-                                                    if (product(problem.columns, problem.k) <= 4700) {
-                                                        // cpu_avx512 rows=16
-                                                        // 1 problems nearby, margin 0.79, regret 1.26 [1.26, 1.26]
-                                                        return kLeaves[163];
-                                                    } else {
-                                                        // cpu_minima_avx512 default
-                                                        // 11 problems, margin 1.06, regret 1.07 [1.00, 1.18]
-                                                        return kLeaves[164];
-                                                    }
-                                                }
-                                            }
-                                        } else {
-                                            if (product(problem.columns, problem.k) <= 1500) {
-                                                // cpu_minima_avx2 default
-                                                // 1 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[165];
-                                            } else {
-                                                // cpu_minima_avx512 default
-                                                // 12 problems, margin 1.17, regret 1.00 [1.00, 1.01]
-                                                return kLeaves[166];
-                                            }
-                                        }
-                                    }
-                                }
+                        if (product(problem.rows, problem.k) <= 18) {
+                            if (ratio(problem.rows, problem.k) <= 4) {
+                                // cpu_minima_avx512 default
+                                // 9 problems, margin 1.19, regret 1.00 [1.00, 1.01]
+                                return kLeaves[129];
                             } else {
-                                if (ratio(problem.rows, problem.k) <= 4096) {
-                                    // cpu_avx512 rows=16
-                                    // 2 problems nearby, margin 0.47, regret 2.15 [1.65, 2.80]
-                                    return kLeaves[167];
-                                } else {
-                                    // cpu_minima_avx512 default
-                                    // 1 problems nearby, margin 1.00, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[168];
-                                }
+                                // cpu_avx512 rows=16
+                                // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
+                                return kLeaves[130];
                             }
                         } else {
-                            if (problem.rows <= 22) {
-                                // cpu_avx512 rows=16
-                                // 1 problems nearby, margin 0.89, regret 1.13 [1.13, 1.13]
-                                return kLeaves[169];
+                            if (problem.results() <= 180) {
+                                if (problem.k <= 100) {
+                                    if (product(problem.columns, problem.k) <= 39'000) {
+                                        // cpu_minima_avx512 default
+                                        // 4 problems, margin 1.13, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[131];
+                                    } else {
+                                        if (ratio(problem.rows, problem.columns) <= 0.0012) {
+                                            // cpu_minima_avx512 default
+                                            // 11 problems, margin 1.19, regret 1.01 [1.00, 1.02]
+                                            return kLeaves[132];
+                                        } else {
+                                            // cpu_avx2 rows=16
+                                            // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[133];
+                                        }
+                                    }
+                                } else {
+                                    // cpu_avx512 rows=16
+                                    // 2 problems, margin 1.06, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[134];
+                                }
                             } else {
-                                // cpu_minima_avx2 default
-                                // 2 problems, margin 1.03, regret 1.01 [1.00, 1.02]
-                                return kLeaves[170];
+                                if (problem.elements() <= 8'200'000) {
+                                    if (problem.rows <= 18) {
+                                        // cpu_minima_avx512 default
+                                        // 8 problems, margin 1.15, regret 1.01 [1.00, 1.02]
+                                        return kLeaves[135];
+                                    } else {
+                                        if (problem.rows <= 22) {
+                                            if (ratio(problem.columns, problem.k) <= 120) {
+                                                // cpu_minima_avx2 default
+                                                // 1 problems, margin 1.12, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[136];
+                                            } else {
+                                                // cpu_avx512 rows=16
+                                                // 2 problems, margin 1.02, regret 1.02 [1.00, 1.03]
+                                                return kLeaves[137];
+                                            }
+                                        } else {
+                                            if (problem.k <= 9) {
+                                                if (problem.rows <= 100) {
+                                                    // cpu_minima_avx512 default
+                                                    // 7 problems, margin 1.05, regret 1.02 [1.00, 1.05]
+                                                    return kLeaves[138];
+                                                } else {
+                                                    if (problem.rows <= 220) {
+                                                        if (product(problem.columns, problem.k) <= 18'000) {
+                                                            // cpu_avx512 rows=16
+                                                            // 4 problems nearby, margin 1.18, regret 1.18 [1.00, 1.39]
+                                                            return kLeaves[139];
+                                                        } else {
+                                                            // cpu_minima_avx512 default
+                                                            // 2 problems nearby, margin 0.94, regret 1.31 [1.00, 1.72]
+                                                            return kLeaves[140];
+                                                        }
+                                                    } else {
+                                                        // cpu_minima_avx512 default
+                                                        // 5 problems, margin 1.11, regret 1.13 [1.00, 1.40]
+                                                        return kLeaves[141];
+                                                    }
+                                                }
+                                            } else {
+                                                if (problem.results() <= 512) {
+                                                    // cpu_minima_avx2 default
+                                                    // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[142];
+                                                } else {
+                                                    // cpu_minima_avx512 default
+                                                    // 32 problems, margin 1.15, regret 1.01 [1.00, 1.02]
+                                                    return kLeaves[143];
+                                                }
+                                            }
+                                        }
+                                    }
+                                } else {
+                                    // cpu_minima_avx2 default
+                                    // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[144];
+                                }
                             }
                         }
                     }

@@ -43,54 +43,22 @@ constexpr Choice<Problem> kRanking0[] = {
 };
 
 constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::rank_sort, {}, 1.81F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 2.14F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.39F},
-    {VariantId::global_insertion, {{"block", 256}}, 30.36F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.01F},
+    {VariantId::rank_sort, {}, 1.64F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.14F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 2.28F},
+    {VariantId::global_insertion, {{"block", 256}}, 26.52F},
 };
 
 constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::rank_sort, {}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.07F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.23F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 1.86F},
-    {VariantId::global_insertion, {{"block", 256}}, 13.49F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 3.67F},
+    {VariantId::warp_select, {{"warps", 16}}, 3.00F},
+    {VariantId::segmented_radix_sort, {}, 3.12F},
+    {VariantId::radix_sort_rows, {}, 9.21F},
+    {VariantId::global_insertion, {{"block", 256}}, 256.09F},
 };
 
 constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 3.70F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 5.08F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 13.01F},
-    {VariantId::global_insertion, {{"block", 256}}, 81.68F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 2.86F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.00F},
-    {VariantId::segmented_radix_sort, {}, 3.23F},
-    {VariantId::radix_sort_rows, {}, 13.33F},
-    {VariantId::global_insertion, {{"block", 256}}, 185.22F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::segmented_radix_sort, {}, 1.86F},
-    {VariantId::radix_sort_rows, {}, 2.68F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 4.07F},
-    {VariantId::warp_select, {{"warps", 8}}, 10.93F},
-    {VariantId::global_insertion, {{"block", 256}}, 929.29F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::block_rank_merge, {{"tile", 256}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.33F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 5.15F},
-    {VariantId::segmented_radix_sort, {}, 9.91F},
-    {VariantId::global_insertion, {{"block", 256}}, 130.31F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
     {VariantId::block_rank_merge, {{"tile", 64}}, 1.30F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.73F},
     {VariantId::warp_select, {{"warps", 16}}, 1.84F},
@@ -98,7 +66,7 @@ constexpr Choice<Problem> kRanking7[] = {
     {VariantId::global_insertion, {{"block", 256}}, 28.73F},
 };
 
-constexpr Choice<Problem> kRanking8[] = {
+constexpr Choice<Problem> kRanking4[] = {
     {VariantId::block_rank_merge, {{"tile", 256}}, 1.00F},
     {VariantId::warp_select, {{"warps", 16}}, 1.03F},
     {VariantId::segmented_radix_sort, {}, 5.76F},
@@ -106,7 +74,7 @@ constexpr Choice<Problem> kRanking8[] = {
     {VariantId::global_insertion, {{"block", 256}}, 79.59F},
 };
 
-constexpr Choice<Problem> kRanking9[] = {
+constexpr Choice<Problem> kRanking5[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.53F},
     {VariantId::block_rank_merge, {{"tile", 256}}, 2.25F},
     {VariantId::segmented_radix_sort, {}, 6.05F},
@@ -114,7 +82,7 @@ constexpr Choice<Problem> kRanking9[] = {
     {VariantId::global_insertion, {{"block", 256}}, 103.17F},
 };
 
-constexpr Choice<Problem> kRanking10[] = {
+constexpr Choice<Problem> kRanking6[] = {
     {VariantId::radix_sort_rows, {}, 1.00F},
     {VariantId::warp_select, {{"warps", 16}}, 1.13F},
     {VariantId::segmented_radix_sort, {}, 2.34F},
@@ -122,23 +90,7 @@ constexpr Choice<Problem> kRanking10[] = {
     {VariantId::global_insertion, {{"block", 256}}, 438.60F},
 };
 
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::segmented_radix_sort, {}, 2.51F},
-    {VariantId::radix_sort_rows, {}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 16.59F},
-    {VariantId::warp_select, {{"warps", 16}}, 1789.01F},
-    {VariantId::global_insertion, {{"block", 256}}, 1789.01F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.13F},
-    {VariantId::radix_sort_rows, {}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 2.18F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 13.27F},
-    {VariantId::global_insertion, {{"block", 256}}, 107.53F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
+constexpr Choice<Problem> kRanking7[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.04F},
     {VariantId::segmented_radix_sort, {}, 2.19F},
     {VariantId::radix_sort_rows, {}, 2.75F},
@@ -146,7 +98,7 @@ constexpr Choice<Problem> kRanking13[] = {
     {VariantId::global_insertion, {{"block", 256}}, 115.28F},
 };
 
-constexpr Choice<Problem> kRanking14[] = {
+constexpr Choice<Problem> kRanking8[] = {
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
     {VariantId::segmented_radix_sort, {}, 1.37F},
     {VariantId::radix_sort_rows, {}, 7.18F},
@@ -154,23 +106,15 @@ constexpr Choice<Problem> kRanking14[] = {
     {VariantId::global_insertion, {{"block", 256}}, 482.72F},
 };
 
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::segmented_radix_sort, {}, 1.69F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.87F},
-    {VariantId::radix_sort_rows, {}, 3.74F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 6.41F},
-    {VariantId::global_insertion, {{"block", 256}}, 306.27F},
+constexpr Choice<Problem> kRanking9[] = {
+    {VariantId::segmented_radix_sort, {}, 1.82F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.65F},
+    {VariantId::radix_sort_rows, {}, 3.82F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 6.62F},
+    {VariantId::global_insertion, {{"block", 256}}, 251.02F},
 };
 
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 2.62F},
-    {VariantId::radix_sort_rows, {}, 4.28F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 7.81F},
-    {VariantId::global_insertion, {{"block", 256}}, 92.83F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
+constexpr Choice<Problem> kRanking10[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
     {VariantId::segmented_radix_sort, {}, 2.20F},
     {VariantId::radix_sort_rows, {}, 4.56F},
@@ -178,23 +122,15 @@ constexpr Choice<Problem> kRanking17[] = {
     {VariantId::global_insertion, {{"block", 256}}, 119.37F},
 };
 
-constexpr Choice<Problem> kRanking18[] = {
+constexpr Choice<Problem> kRanking11[] = {
     {VariantId::block_rank_merge, {{"tile", 64}}, 1.00F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.45F},
     {VariantId::warp_select, {{"warps", 16}}, 2.60F},
-    {VariantId::rank_sort, {}, 4.91F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 8.09F},
     {VariantId::global_insertion, {{"block", 256}}, 28.98F},
 };
 
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 1.95F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 2.43F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 3.28F},
-    {VariantId::global_insertion, {{"block", 256}}, 8.67F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
+constexpr Choice<Problem> kRanking12[] = {
     {VariantId::rank_sort, {}, 1.00F},
     {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.30F},
     {VariantId::warp_select, {{"warps", 16}}, 1.42F},
@@ -202,31 +138,39 @@ constexpr Choice<Problem> kRanking20[] = {
     {VariantId::global_insertion, {{"block", 256}}, 4.04F},
 };
 
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 12.31F},
-    {VariantId::radix_sort_rows, {}, 17.63F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 248.45F},
-    {VariantId::global_insertion, {{"block", 256}}, 790.49F},
+constexpr Choice<Problem> kRanking13[] = {
+    {VariantId::segmented_radix_sort, {}, 1.67F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.90F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 2.19F},
+    {VariantId::radix_sort_rows, {}, 21.54F},
+    {VariantId::global_insertion, {{"block", 256}}, 151.45F},
 };
 
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.23F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 3.23F},
-    {VariantId::segmented_radix_sort, {}, 7.29F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 8.03F},
-    {VariantId::global_insertion, {{"block", 256}}, 37.14F},
+constexpr Choice<Problem> kRanking14[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.18F},
+    {VariantId::segmented_radix_sort, {}, 2.53F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 7.50F},
+    {VariantId::block_rank_merge, {{"tile", 1024}}, 11.56F},
+    {VariantId::global_insertion, {{"block", 256}}, 133.28F},
 };
 
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.14F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 3.74F},
-    {VariantId::shared_insertion, {{"block", 32}}, 10.40F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 14.51F},
-    {VariantId::global_insertion, {{"block", 256}}, 17.87F},
+constexpr Choice<Problem> kRanking15[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.01F},
+    {VariantId::warp_select, {{"warps", 16}}, 2.16F},
+    {VariantId::segmented_radix_sort, {}, 3.97F},
+    {VariantId::rank_sort, {}, 5.92F},
+    {VariantId::global_insertion, {{"block", 256}}, 49.49F},
 };
 
-constexpr Choice<Problem> kRanking24[] = {
+constexpr Choice<Problem> kRanking16[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.08F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 2.38F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 3.78F},
+    {VariantId::segmented_radix_sort, {}, 12.62F},
+    {VariantId::global_insertion, {{"block", 256}}, 21.51F},
+};
+
+constexpr Choice<Problem> kRanking17[] = {
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.03F},
     {VariantId::segmented_radix_sort, {}, 1.90F},
     {VariantId::warp_select, {{"warps", 16}}, 5.66F},
@@ -234,28 +178,19 @@ constexpr Choice<Problem> kRanking24[] = {
     {VariantId::global_insertion, {{"block", 256}}, 426.31F},
 };
 
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::segmented_radix_sort, {}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.38F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 3.50F},
-    {VariantId::radix_sort_rows, {}, 20.94F},
-    {VariantId::global_insertion, {{"block", 256}}, 189.08F},
+constexpr Choice<Problem> kRanking18[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.39F},
+    {VariantId::segmented_radix_sort, {}, 1.33F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.83F},
+    {VariantId::shared_insertion, {{"block", 32}}, 67.59F},
+    {VariantId::global_insertion, {{"block", 256}}, 81.69F},
 };
 
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.40F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.03F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.32F},
-    {VariantId::segmented_radix_sort, {}, 1.53F},
-    {VariantId::shared_insertion, {{"block", 32}}, 38.82F},
-    {VariantId::global_insertion, {{"block", 256}}, 53.69F},
-};
-
-constexpr Choice<Problem> kRanking27[] = {
+constexpr Choice<Problem> kRanking19[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking28[] = {
+constexpr Choice<Problem> kRanking20[] = {
     {VariantId::warp_select, {{"warps", 16}}, 3.38F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 8.05F},
     {VariantId::shared_insertion, {{"block", 32}}, 8.46F},
@@ -263,24 +198,16 @@ constexpr Choice<Problem> kRanking28[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 14.69F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 18.75F},
-    {VariantId::global_insertion, {{"block", 64}}, 31.34F},
-    {VariantId::global_insertion, {{"block", 256}}, 27.81F},
-};
-
-constexpr Choice<Problem> kRanking30[] = {
+constexpr Choice<Problem> kRanking21[] = {
     {VariantId::warp_select, {{"warps", 8}}, 1.00F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 4.64F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 5.48F},
     {VariantId::segmented_radix_sort, {}, 8.81F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 31.65F},
+    {VariantId::shared_insertion, {{"block", 64}}, 12.96F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 31.65F},
     {VariantId::global_insertion, {{"block", 256}}, 31.65F},
 };
 
-constexpr Choice<Problem> kRanking31[] = {
+constexpr Choice<Problem> kRanking22[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.47F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 3.63F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 5.25F},
@@ -289,7 +216,7 @@ constexpr Choice<Problem> kRanking31[] = {
     {VariantId::global_insertion, {{"block", 256}}, 11.51F},
 };
 
-constexpr Choice<Problem> kRanking32[] = {
+constexpr Choice<Problem> kRanking23[] = {
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.02F},
     {VariantId::segmented_radix_sort, {}, 2.03F},
     {VariantId::rank_sort, {}, 15.33F},
@@ -297,7 +224,7 @@ constexpr Choice<Problem> kRanking32[] = {
     {VariantId::global_insertion, {{"block", 256}}, 147.16F},
 };
 
-constexpr Choice<Problem> kRanking33[] = {
+constexpr Choice<Problem> kRanking24[] = {
     {VariantId::segmented_radix_sort, {}, 2.45F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.73F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.83F},
@@ -306,32 +233,15 @@ constexpr Choice<Problem> kRanking33[] = {
     {VariantId::global_insertion, {{"block", 256}}, 80.03F},
 };
 
-constexpr Choice<Problem> kRanking34[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.09F},
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 1.83F},
-    {VariantId::rank_sort, {}, 2.32F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 2.48F},
-    {VariantId::global_insertion, {{"block", 256}}, 5.79F},
+constexpr Choice<Problem> kRanking25[] = {
+    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 1.67F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.28F},
+    {VariantId::rank_sort, {}, 3.10F},
+    {VariantId::shared_insertion, {{"block", 32}}, 4.07F},
+    {VariantId::global_insertion, {{"block", 256}}, 5.88F},
 };
 
-constexpr Choice<Problem> kRanking35[] = {
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 1.68F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.41F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.47F},
-    {VariantId::shared_insertion, {{"block", 32}}, 3.78F},
-    {VariantId::rank_sort, {}, 3.80F},
-    {VariantId::global_insertion, {{"block", 256}}, 6.15F},
-};
-
-constexpr Choice<Problem> kRanking36[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 2.25F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 2.36F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 3.96F},
-    {VariantId::global_insertion, {{"block", 256}}, 9.02F},
-};
-
-constexpr Choice<Problem> kRanking37[] = {
+constexpr Choice<Problem> kRanking26[] = {
     {VariantId::warp_select, {{"warps", 8}}, 1.03F},
     {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.24F},
     {VariantId::shared_insertion, {{"block", 32}}, 3.47F},
@@ -339,16 +249,7 @@ constexpr Choice<Problem> kRanking37[] = {
     {VariantId::global_insertion, {{"block", 256}}, 19.46F},
 };
 
-constexpr Choice<Problem> kRanking38[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.56F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.36F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.65F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 4.74F},
-    {VariantId::shared_insertion, {{"block", 32}}, 7.33F},
-    {VariantId::global_insertion, {{"block", 256}}, 9.73F},
-};
-
-constexpr Choice<Problem> kRanking39[] = {
+constexpr Choice<Problem> kRanking27[] = {
     {VariantId::warp_select, {{"warps", 4}}, 1.00F},
     {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 11.11F},
     {VariantId::shared_insertion, {{"block", 32}}, 32.85F},
@@ -356,7 +257,7 @@ constexpr Choice<Problem> kRanking39[] = {
     {VariantId::global_insertion, {{"block", 256}}, 32.28F},
 };
 
-constexpr Choice<Problem> kRanking40[] = {
+constexpr Choice<Problem> kRanking28[] = {
     {VariantId::block_rank_merge, {{"tile", 64}}, 1.00F},
     {VariantId::warp_select, {{"warps", 16}}, 1.04F},
     {VariantId::segmented_radix_sort, {}, 2.72F},
@@ -364,7 +265,7 @@ constexpr Choice<Problem> kRanking40[] = {
     {VariantId::global_insertion, {{"block", 256}}, 19.60F},
 };
 
-constexpr Choice<Problem> kRanking41[] = {
+constexpr Choice<Problem> kRanking29[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
     {VariantId::segmented_radix_sort, {}, 4.38F},
     {VariantId::block_rank_merge, {{"tile", 256}}, 5.78F},
@@ -372,7 +273,7 @@ constexpr Choice<Problem> kRanking41[] = {
     {VariantId::global_insertion, {{"block", 256}}, 223.08F},
 };
 
-constexpr Choice<Problem> kRanking42[] = {
+constexpr Choice<Problem> kRanking30[] = {
     {VariantId::warp_select, {{"warps", 8}}, 1.00F},
     {VariantId::segmented_radix_sort, {}, 7.48F},
     {VariantId::block_rank_merge, {{"tile", 64}}, 9.25F},
@@ -380,48 +281,23 @@ constexpr Choice<Problem> kRanking42[] = {
     {VariantId::global_insertion, {{"block", 256}}, 191.38F},
 };
 
-constexpr Choice<Problem> kRanking43[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 8.16F},
-    {VariantId::segmented_radix_sort, {}, 9.14F},
-    {VariantId::radix_sort_rows, {}, 20.38F},
-    {VariantId::global_insertion, {{"block", 256}}, 469.29F},
+constexpr Choice<Problem> kRanking31[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.02F},
+    {VariantId::segmented_radix_sort, {}, 8.55F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 9.65F},
+    {VariantId::radix_sort_rows, {}, 33.43F},
+    {VariantId::global_insertion, {{"block", 256}}, 406.13F},
 };
 
-constexpr Choice<Problem> kRanking44[] = {
+constexpr Choice<Problem> kRanking32[] = {
     {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 7.99F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 8.02F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 85.15F},
-    {VariantId::global_insertion, {{"block", 256}}, 351.47F},
+    {VariantId::segmented_radix_sort, {}, 14.86F},
+    {VariantId::radix_sort_rows, {}, 28.51F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 43.82F},
+    {VariantId::global_insertion, {{"block", 256}}, 426.12F},
 };
 
-constexpr Choice<Problem> kRanking45[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::radix_sort_rows, {}, 11.62F},
-    {VariantId::segmented_radix_sort, {}, 15.89F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 55.50F},
-    {VariantId::global_insertion, {{"block", 256}}, 668.89F},
-};
-
-constexpr Choice<Problem> kRanking46[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.35F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.07F},
-    {VariantId::segmented_radix_sort, {}, 7.78F},
-    {VariantId::radix_sort_rows, {}, 18.49F},
-    {VariantId::block_rank_merge, {{"tile", 1024}}, 35.03F},
-    {VariantId::global_insertion, {{"block", 256}}, 284.53F},
-};
-
-constexpr Choice<Problem> kRanking47[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.01F},
-    {VariantId::segmented_radix_sort, {}, 12.99F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 27.32F},
-    {VariantId::radix_sort_rows, {}, 171.64F},
-    {VariantId::global_insertion, {{"block", 256}}, 172.94F},
-};
-
-constexpr Choice<Problem> kRanking48[] = {
+constexpr Choice<Problem> kRanking33[] = {
     {VariantId::warp_select, {{"warps", 4}}, 1.31F},
     {VariantId::warp_select, {{"warps", 8}}, 1.07F},
     {VariantId::block_rank_merge, {{"tile", 64}}, 10.11F},
@@ -430,24 +306,15 @@ constexpr Choice<Problem> kRanking48[] = {
     {VariantId::global_insertion, {{"block", 256}}, 206.83F},
 };
 
-constexpr Choice<Problem> kRanking49[] = {
-    {VariantId::radix_sort_rows, {}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.13F},
-    {VariantId::segmented_radix_sort, {}, 2.18F},
-    {VariantId::shared_insertion, {{"block", 64}}, 98.19F},
-    {VariantId::global_insertion, {{"block", 256}}, 107.53F},
+constexpr Choice<Problem> kRanking34[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.12F},
+    {VariantId::segmented_radix_sort, {}, 3.09F},
+    {VariantId::radix_sort_rows, {}, 8.48F},
+    {VariantId::block_rank_merge, {{"tile", 1024}}, 36.42F},
+    {VariantId::global_insertion, {{"block", 256}}, 122.91F},
 };
 
-constexpr Choice<Problem> kRanking50[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.11F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.06F},
-    {VariantId::segmented_radix_sort, {}, 3.68F},
-    {VariantId::radix_sort_rows, {}, 24.71F},
-    {VariantId::block_rank_merge, {{"tile", 1024}}, 37.17F},
-    {VariantId::global_insertion, {{"block", 256}}, 131.40F},
-};
-
-constexpr Choice<Problem> kRanking51[] = {
+constexpr Choice<Problem> kRanking35[] = {
     {VariantId::warp_select, {{"warps", 4}}, 1.00F},
     {VariantId::block_rank_merge, {{"tile", 64}}, 13.82F},
     {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 19.37F},
@@ -455,57 +322,23 @@ constexpr Choice<Problem> kRanking51[] = {
     {VariantId::global_insertion, {{"block", 256}}, 30.45F},
 };
 
-constexpr Choice<Problem> kRanking52[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.06F},
-    {VariantId::segmented_radix_sort, {}, 13.48F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 32.57F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 35.12F},
-    {VariantId::global_insertion, {{"block", 256}}, 51.59F},
+constexpr Choice<Problem> kRanking36[] = {
+    {VariantId::warp_select, {{"warps", 4}}, 1.21F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 6.57F},
+    {VariantId::global_insertion, {{"block", 64}}, 16.91F},
+    {VariantId::global_insertion, {{"block", 256}}, 16.32F},
 };
 
-constexpr Choice<Problem> kRanking53[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.26F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.26F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 5.64F},
-    {VariantId::global_insertion, {{"block", 64}}, 13.38F},
-    {VariantId::global_insertion, {{"block", 256}}, 13.76F},
-};
-
-constexpr Choice<Problem> kRanking54[] = {
+constexpr Choice<Problem> kRanking37[] = {
     {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
     {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 4}}, 1.65F},
-    {VariantId::shared_insertion, {{"block", 64}}, 2.56F},
-    {VariantId::global_insertion, {{"block", 64}}, 2.73F},
-    {VariantId::global_insertion, {{"block", 256}}, 2.72F},
+    {VariantId::warp_select, {{"warps", 4}}, 2.14F},
+    {VariantId::shared_insertion, {{"block", 64}}, 2.65F},
+    {VariantId::local_insertion, {{"block", 256}}, 2.70F},
+    {VariantId::global_insertion, {{"block", 256}}, 3.33F},
 };
 
-constexpr Choice<Problem> kRanking55[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.28F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 3.34F},
-    {VariantId::global_insertion, {{"block", 64}}, 10.84F},
-    {VariantId::global_insertion, {{"block", 256}}, 9.37F},
-};
-
-constexpr Choice<Problem> kRanking56[] = {
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 8}}, 2.61F},
-    {VariantId::shared_insertion, {{"block", 128}}, 2.76F},
-    {VariantId::local_insertion, {{"block", 64}}, 2.77F},
-    {VariantId::global_insertion, {{"block", 256}}, 4.08F},
-};
-
-constexpr Choice<Problem> kRanking57[] = {
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 4}}, 1.65F},
-    {VariantId::shared_insertion, {{"block", 64}}, 2.56F},
-    {VariantId::local_insertion, {{"block", 256}}, 2.60F},
-    {VariantId::global_insertion, {{"block", 256}}, 2.72F},
-};
-
-constexpr Choice<Problem> kRanking58[] = {
+constexpr Choice<Problem> kRanking38[] = {
     {VariantId::warp_select, {{"warps", 4}}, 1.28F},
     {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.07F},
     {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.07F},
@@ -514,7 +347,7 @@ constexpr Choice<Problem> kRanking58[] = {
     {VariantId::global_insertion, {{"block", 256}}, 6.17F},
 };
 
-constexpr Choice<Problem> kRanking59[] = {
+constexpr Choice<Problem> kRanking39[] = {
     {VariantId::rank_sort, {}, 1.41F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.01F},
     {VariantId::warp_select, {{"warps", 16}}, 1.33F},
@@ -522,23 +355,15 @@ constexpr Choice<Problem> kRanking59[] = {
     {VariantId::global_insertion, {{"block", 256}}, 9.79F},
 };
 
-constexpr Choice<Problem> kRanking60[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.02F},
-    {VariantId::rank_sort, {}, 1.04F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 1.35F},
-    {VariantId::global_insertion, {{"block", 256}}, 2.11F},
-};
-
-constexpr Choice<Problem> kRanking61[] = {
+constexpr Choice<Problem> kRanking40[] = {
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.25F},
-    {VariantId::rank_sort, {}, 2.49F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 6.92F},
-    {VariantId::global_insertion, {{"block", 256}}, 57.17F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.91F},
+    {VariantId::rank_sort, {}, 2.09F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 5.51F},
+    {VariantId::global_insertion, {{"block", 256}}, 29.56F},
 };
 
-constexpr Choice<Problem> kRanking62[] = {
+constexpr Choice<Problem> kRanking41[] = {
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
     {VariantId::radix_sort_rows, {}, 1.65F},
     {VariantId::segmented_radix_sort, {}, 2.44F},
@@ -546,7 +371,7 @@ constexpr Choice<Problem> kRanking62[] = {
     {VariantId::global_insertion, {{"block", 256}}, 301.54F},
 };
 
-constexpr Choice<Problem> kRanking63[] = {
+constexpr Choice<Problem> kRanking42[] = {
     {VariantId::warp_select, {{"warps", 16}}, 3.25F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.07F},
     {VariantId::segmented_radix_sort, {}, 3.21F},
@@ -554,16 +379,7 @@ constexpr Choice<Problem> kRanking63[] = {
     {VariantId::global_insertion, {{"block", 256}}, 170.76F},
 };
 
-constexpr Choice<Problem> kRanking64[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.24F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.73F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 3.25F},
-    {VariantId::segmented_radix_sort, {}, 6.26F},
-    {VariantId::global_insertion, {{"block", 256}}, 63.52F},
-};
-
-constexpr Choice<Problem> kRanking65[] = {
+constexpr Choice<Problem> kRanking43[] = {
     {VariantId::block_rank_merge, {{"tile", 256}}, 2.56F},
     {VariantId::warp_select, {{"warps", 16}}, 1.36F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.94F},
@@ -571,198 +387,139 @@ constexpr Choice<Problem> kRanking65[] = {
     {VariantId::global_insertion, {{"block", 256}}, 35.53F},
 };
 
-constexpr Choice<Problem> kRanking66[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 2.73F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.24F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 3.25F},
-    {VariantId::segmented_radix_sort, {}, 6.26F},
-    {VariantId::global_insertion, {{"block", 256}}, 63.52F},
-};
-
-constexpr Choice<Problem> kRanking67[] = {
-    {VariantId::segmented_radix_sort, {}, 2.27F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
+constexpr Choice<Problem> kRanking44[] = {
     {VariantId::radix_sort_rows, {}, 3.43F},
-    {VariantId::warp_select, {{"warps", 8}}, 5.47F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 2.27F},
+    {VariantId::warp_select, {{"warps", 16}}, 5.62F},
     {VariantId::global_insertion, {{"block", 256}}, 539.79F},
 };
 
-constexpr Choice<Problem> kRanking68[] = {
-    {VariantId::radix_sort_rows, {}, 9.41F},
+constexpr Choice<Problem> kRanking45[] = {
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
     {VariantId::segmented_radix_sort, {}, 2.14F},
     {VariantId::warp_select, {{"warps", 16}}, 4.22F},
-    {VariantId::global_insertion, {{"block", 256}}, 501.21F},
-};
-
-constexpr Choice<Problem> kRanking69[] = {
-    {VariantId::rank_sort, {}, 12.51F},
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.59F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 7.08F},
-    {VariantId::global_insertion, {{"block", 256}}, 2.39F},
-};
-
-constexpr Choice<Problem> kRanking70[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 2.05F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.94F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 3.57F},
-    {VariantId::segmented_radix_sort, {}, 3.69F},
-    {VariantId::radix_sort_rows, {}, 13.23F},
-    {VariantId::block_rank_merge, {{"tile", 1024}}, 39.34F},
-    {VariantId::global_insertion, {{"block", 256}}, 322.49F},
-};
-
-constexpr Choice<Problem> kRanking71[] = {
-    {VariantId::segmented_radix_sort, {}, 2.14F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.22F},
     {VariantId::radix_sort_rows, {}, 9.41F},
     {VariantId::global_insertion, {{"block", 256}}, 501.21F},
 };
 
-constexpr Choice<Problem> kRanking72[] = {
-    {VariantId::segmented_radix_sort, {}, 2.14F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.22F},
-    {VariantId::radix_sort_rows, {}, 9.41F},
-    {VariantId::global_insertion, {{"block", 256}}, 501.21F},
+constexpr Choice<Problem> kRanking46[] = {
+    {VariantId::segmented_radix_sort, {}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.18F},
+    {VariantId::warp_select, {{"warps", 16}}, 3.40F},
+    {VariantId::radix_sort_rows, {}, 12.14F},
+    {VariantId::global_insertion, {{"block", 256}}, 317.47F},
 };
 
-constexpr Choice<Problem> kRanking73[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 2.14F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.66F},
-    {VariantId::radix_sort_rows, {}, 9.41F},
-    {VariantId::global_insertion, {{"block", 256}}, 501.21F},
+constexpr Choice<Problem> kRanking47[] = {
+    {VariantId::block_rank_merge, {{"tile", 64}}, 2.18F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.12F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 2.66F},
+    {VariantId::segmented_radix_sort, {}, 5.34F},
+    {VariantId::global_insertion, {{"block", 256}}, 36.85F},
 };
 
-constexpr Choice<Problem> kRanking74[] = {
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 30.46F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 2.89F},
+constexpr Choice<Problem> kRanking48[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.01F},
+    {VariantId::segmented_radix_sort, {}, 3.83F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 11.43F},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 22.67F},
+    {VariantId::global_insertion, {{"block", 256}}, 176.73F},
+};
+
+constexpr Choice<Problem> kRanking49[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 2.48F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.75F},
+    {VariantId::segmented_radix_sort, {}, 4.07F},
+    {VariantId::rank_sort, {}, 31.09F},
+    {VariantId::global_insertion, {{"block", 256}}, 45.32F},
+};
+
+constexpr Choice<Problem> kRanking50[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::rank_sort, {}, 21.24F},
+    {VariantId::segmented_radix_sort, {}, 5.36F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 26.54F},
+    {VariantId::block_rank_merge, {{"tile", 1024}}, 54.45F},
+    {VariantId::global_insertion, {{"block", 256}}, 42.08F},
+};
+
+constexpr Choice<Problem> kRanking51[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.24F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 1.78F},
+    {VariantId::segmented_radix_sort, {}, 2.87F},
+    {VariantId::global_insertion, {{"block", 256}}, 18.47F},
+};
+
+constexpr Choice<Problem> kRanking52[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.24F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 2.13F},
+    {VariantId::rank_sort, {}, 17.12F},
+    {VariantId::global_insertion, {{"block", 256}}, 18.47F},
+};
+
+constexpr Choice<Problem> kRanking53[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 3.12F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 4.59F},
+    {VariantId::segmented_radix_sort, {}, 4.99F},
+    {VariantId::global_insertion, {{"block", 256}}, 15.68F},
+};
+
+constexpr Choice<Problem> kRanking54[] = {
+    {VariantId::warp_select, {{"warps", 16}}, 1.29F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 3.73F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 4.35F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 5.53F},
+    {VariantId::global_insertion, {{"block", 256}}, 14.77F},
+};
+
+constexpr Choice<Problem> kRanking55[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.03F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 2.89F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 30.46F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 30.46F},
     {VariantId::global_insertion, {{"block", 256}}, 30.46F},
 };
 
-constexpr Choice<Problem> kRanking75[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.20F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 4.26F},
-    {VariantId::radix_sort_rows, {}, 7.97F},
-    {VariantId::block_rank_merge, {{"tile", 1024}}, 18.58F},
-    {VariantId::global_insertion, {{"block", 256}}, 152.17F},
+constexpr Choice<Problem> kRanking56[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.39F},
+    {VariantId::warp_select, {{"warps", 4}}, 1.31F},
+    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 1.82F},
+    {VariantId::local_insertion, {{"block", 64}}, 5.30F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 8.28F},
+    {VariantId::global_insertion, {{"block", 256}}, 5.45F},
 };
 
-constexpr Choice<Problem> kRanking76[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.11F},
-    {VariantId::segmented_radix_sort, {}, 3.66F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 10.48F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 11.35F},
-    {VariantId::global_insertion, {{"block", 256}}, 101.27F},
-};
-
-constexpr Choice<Problem> kRanking77[] = {
+constexpr Choice<Problem> kRanking57[] = {
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
+    {VariantId::warp_select, {{"warps", 16}}, 1.19F},
     {VariantId::warp_select, {{"warps", 8}}, 1.05F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
-    {VariantId::shared_insertion, {{"block", 32}}, 6.59F},
-    {VariantId::local_insertion, {{"block", 256}}, 8.47F},
-    {VariantId::global_insertion, {{"block", 256}}, 10.21F},
-};
-
-constexpr Choice<Problem> kRanking78[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 2.89F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 13.75F},
-    {VariantId::shared_insertion, {{"block", 64}}, 14.14F},
-    {VariantId::global_insertion, {{"block", 256}}, 30.46F},
-};
-
-constexpr Choice<Problem> kRanking79[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.91F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 1.00F},
-    {VariantId::local_insertion, {{"block", 256}}, 2.73F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 6.54F},
-    {VariantId::global_insertion, {{"block", 256}}, 2.86F},
-};
-
-constexpr Choice<Problem> kRanking80[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.08F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
-    {VariantId::shared_insertion, {{"block", 128}}, 3.08F},
     {VariantId::block_rank_merge, {{"tile", 64}}, 6.04F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.42F},
-};
-
-constexpr Choice<Problem> kRanking81[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.02F},
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 2.45F},
-    {VariantId::local_insertion, {{"block", 64}}, 7.86F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 8.96F},
-    {VariantId::global_insertion, {{"block", 256}}, 8.22F},
-};
-
-constexpr Choice<Problem> kRanking82[] = {
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
-    {VariantId::global_insertion, {{"block", 64}}, 16.59F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.05F},
-    {VariantId::shared_insertion, {{"block", 256}}, 3.11F},
+    {VariantId::shared_insertion, {{"block", 64}}, 6.60F},
     {VariantId::global_insertion, {{"block", 256}}, 10.21F},
 };
 
-constexpr Choice<Problem> kRanking83[] = {
+constexpr Choice<Problem> kRanking58[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.38F},
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 2.89F},
-    {VariantId::shared_insertion, {{"block", 64}}, 14.14F},
-    {VariantId::rank_sort, {}, 21.24F},
-    {VariantId::global_insertion, {{"block", 256}}, 30.46F},
+    {VariantId::segmented_radix_sort, {}, 3.12F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 11.60F},
+    {VariantId::radix_sort_rows, {}, 25.05F},
+    {VariantId::global_insertion, {{"block", 256}}, 184.26F},
 };
 
-constexpr Choice<Problem> kRanking84[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 3.38F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 4.11F},
-    {VariantId::radix_sort_rows, {}, 86.90F},
-    {VariantId::global_insertion, {{"block", 256}}, 152.40F},
-};
-
-constexpr Choice<Problem> kRanking85[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.44F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 2.99F},
-    {VariantId::radix_sort_rows, {}, 13.45F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 19.49F},
-    {VariantId::global_insertion, {{"block", 256}}, 202.60F},
-};
-
-constexpr Choice<Problem> kRanking86[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 5.87F},
+constexpr Choice<Problem> kRanking59[] = {
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 6.79F},
     {VariantId::segmented_radix_sort, {}, 2.00F},
     {VariantId::warp_select, {{"warps", 16}}, 2.05F},
     {VariantId::rank_sort, {}, 15.55F},
     {VariantId::global_insertion, {{"block", 256}}, 279.89F},
 };
 
-constexpr Choice<Problem> kRanking87[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 34.97F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 1.87F},
-    {VariantId::rank_sort, {}, 156.30F},
-    {VariantId::global_insertion, {{"block", 256}}, 156.30F},
-};
-
-constexpr Choice<Problem> kRanking88[] = {
-    {VariantId::radix_sort_rows, {}, 9.41F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 2.14F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.66F},
-    {VariantId::global_insertion, {{"block", 256}}, 501.21F},
-};
-
-constexpr Choice<Problem> kRanking89[] = {
+constexpr Choice<Problem> kRanking60[] = {
     {VariantId::segmented_radix_sort, {}, 2.13F},
     {VariantId::warp_select, {{"warps", 16}}, 3.16F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 3.25F},
@@ -770,7 +527,7 @@ constexpr Choice<Problem> kRanking89[] = {
     {VariantId::global_insertion, {{"block", 256}}, 357.11F},
 };
 
-constexpr Choice<Problem> kRanking90[] = {
+constexpr Choice<Problem> kRanking61[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
     {VariantId::segmented_radix_sort, {}, 1.87F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 34.46F},
@@ -778,40 +535,15 @@ constexpr Choice<Problem> kRanking90[] = {
     {VariantId::global_insertion, {{"block", 256}}, 156.30F},
 };
 
-constexpr Choice<Problem> kRanking91[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.11F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 2.49F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 3.71F},
-    {VariantId::segmented_radix_sort, {}, 5.06F},
-    {VariantId::global_insertion, {{"block", 256}}, 12.52F},
+constexpr Choice<Problem> kRanking62[] = {
+    {VariantId::warp_select, {{"warps", 4}}, 1.01F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 11.23F},
+    {VariantId::segmented_radix_sort, {}, 18.22F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 21.01F},
+    {VariantId::global_insertion, {{"block", 256}}, 44.81F},
 };
 
-constexpr Choice<Problem> kRanking92[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 2.49F},
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 3.68F},
-    {VariantId::segmented_radix_sort, {}, 5.06F},
-    {VariantId::global_insertion, {{"block", 256}}, 12.52F},
-};
-
-constexpr Choice<Problem> kRanking93[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 2.85F},
-    {VariantId::radix_sort_rows, {}, 3.42F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 39.51F},
-    {VariantId::global_insertion, {{"block", 256}}, 111.60F},
-};
-
-constexpr Choice<Problem> kRanking94[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 13.92F},
-    {VariantId::segmented_radix_sort, {}, 21.88F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 26.94F},
-    {VariantId::global_insertion, {{"block", 256}}, 53.77F},
-};
-
-constexpr Choice<Problem> kRanking95[] = {
+constexpr Choice<Problem> kRanking63[] = {
     {VariantId::warp_select, {{"warps", 8}}, 1.08F},
     {VariantId::segmented_radix_sort, {}, 11.66F},
     {VariantId::block_rank_merge, {{"tile", 64}}, 13.98F},
@@ -819,32 +551,16 @@ constexpr Choice<Problem> kRanking95[] = {
     {VariantId::global_insertion, {{"block", 256}}, 61.39F},
 };
 
-constexpr Choice<Problem> kRanking96[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 2.89F},
-    {VariantId::shared_insertion, {{"block", 32}}, 14.13F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 30.46F},
-    {VariantId::global_insertion, {{"block", 256}}, 30.46F},
-};
-
-constexpr Choice<Problem> kRanking97[] = {
+constexpr Choice<Problem> kRanking64[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.03F},
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
     {VariantId::segmented_radix_sort, {}, 6.37F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 12.75F},
-    {VariantId::radix_sort_rows, {}, 18.58F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 32.73F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 124.56F},
     {VariantId::global_insertion, {{"block", 256}}, 207.50F},
 };
 
-constexpr Choice<Problem> kRanking98[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.14F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.09F},
-    {VariantId::segmented_radix_sort, {}, 8.62F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 22.26F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 47.45F},
-    {VariantId::global_insertion, {{"block", 256}}, 60.54F},
-};
-
-constexpr Choice<Problem> kRanking99[] = {
+constexpr Choice<Problem> kRanking65[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
     {VariantId::segmented_radix_sort, {}, 6.92F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 14.91F},
@@ -852,47 +568,22 @@ constexpr Choice<Problem> kRanking99[] = {
     {VariantId::global_insertion, {{"block", 256}}, 57.84F},
 };
 
-constexpr Choice<Problem> kRanking100[] = {
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.08F},
-    {VariantId::shared_insertion, {{"block", 32}}, 3.07F},
-    {VariantId::local_insertion, {{"block", 64}}, 3.09F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.42F},
-};
-
-constexpr Choice<Problem> kRanking101[] = {
+constexpr Choice<Problem> kRanking66[] = {
     {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
-    {VariantId::shared_insertion, {{"block", 256}}, 1.95F},
-    {VariantId::local_insertion, {{"block", 256}}, 1.97F},
-    {VariantId::warp_select, {{"warps", 4}}, 4.87F},
-    {VariantId::global_insertion, {{"block", 256}}, 2.27F},
+    {VariantId::shared_insertion, {{"block", 256}}, 2.28F},
+    {VariantId::local_insertion, {{"block", 256}}, 2.29F},
+    {VariantId::warp_select, {{"warps", 4}}, 2.92F},
+    {VariantId::global_insertion, {{"block", 256}}, 2.60F},
 };
 
-constexpr Choice<Problem> kRanking102[] = {
+constexpr Choice<Problem> kRanking67[] = {
     {VariantId::warp_select, {{"warps", 4}}, 1.05F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 4.66F},
-    {VariantId::global_insertion, {{"block", 64}}, 24.05F},
-    {VariantId::global_insertion, {{"block", 256}}, 15.72F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 2.79F},
+    {VariantId::shared_insertion, {{"block", 128}}, 10.94F},
+    {VariantId::global_insertion, {{"block", 256}}, 9.45F},
 };
 
-constexpr Choice<Problem> kRanking103[] = {
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 4}}, 1.05F},
-    {VariantId::shared_insertion, {{"block", 64}}, 3.08F},
-    {VariantId::local_insertion, {{"block", 256}}, 3.09F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.42F},
-};
-
-constexpr Choice<Problem> kRanking104[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.02F},
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 2.45F},
-    {VariantId::shared_insertion, {{"block", 128}}, 7.85F},
-    {VariantId::local_insertion, {{"block", 64}}, 7.86F},
-    {VariantId::global_insertion, {{"block", 256}}, 8.22F},
-};
-
-constexpr Choice<Problem> kRanking105[] = {
+constexpr Choice<Problem> kRanking68[] = {
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.36F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.06F},
@@ -900,23 +591,15 @@ constexpr Choice<Problem> kRanking105[] = {
     {VariantId::global_insertion, {{"block", 256}}, 249.87F},
 };
 
-constexpr Choice<Problem> kRanking106[] = {
-    {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.89F},
-    {VariantId::warp_select, {{"warps", 16}}, 7.54F},
+constexpr Choice<Problem> kRanking69[] = {
+    {VariantId::split_rows, {{"columns", 2048}}, 1.01F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.92F},
+    {VariantId::warp_select, {{"warps", 16}}, 6.95F},
     {VariantId::radix_sort_rows, {}, 16.77F},
-    {VariantId::global_insertion, {{"block", 256}}, 755.01F},
+    {VariantId::global_insertion, {{"block", 256}}, 886.24F},
 };
 
-constexpr Choice<Problem> kRanking107[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.16F},
-    {VariantId::warp_select, {{"warps", 8}}, 2.95F},
-    {VariantId::global_insertion, {{"block", 64}}, 3725.66F},
-    {VariantId::global_insertion, {{"block", 256}}, 3749.39F},
-};
-
-constexpr Choice<Problem> kRanking108[] = {
+constexpr Choice<Problem> kRanking70[] = {
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 4493.92F},
     {VariantId::split_rows, {{"columns", 8192}}, 1.01F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 3.04F},
@@ -924,15 +607,7 @@ constexpr Choice<Problem> kRanking108[] = {
     {VariantId::global_insertion, {{"block", 256}}, 4493.92F},
 };
 
-constexpr Choice<Problem> kRanking109[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.64F},
-    {VariantId::warp_select, {{"warps", 16}}, 13.01F},
-    {VariantId::global_insertion, {{"block", 64}}, 1263.77F},
-    {VariantId::global_insertion, {{"block", 256}}, 1421.21F},
-};
-
-constexpr Choice<Problem> kRanking110[] = {
+constexpr Choice<Problem> kRanking71[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.53F},
     {VariantId::split_rows, {{"columns", 2048}}, 2.31F},
@@ -940,7 +615,7 @@ constexpr Choice<Problem> kRanking110[] = {
     {VariantId::global_insertion, {{"block", 256}}, 410.44F},
 };
 
-constexpr Choice<Problem> kRanking111[] = {
+constexpr Choice<Problem> kRanking72[] = {
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.24F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.40F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.41F},
@@ -948,7 +623,7 @@ constexpr Choice<Problem> kRanking111[] = {
     {VariantId::global_insertion, {{"block", 256}}, 651.18F},
 };
 
-constexpr Choice<Problem> kRanking112[] = {
+constexpr Choice<Problem> kRanking73[] = {
     {VariantId::split_rows, {{"columns", 8192}}, 1.20F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.29F},
     {VariantId::warp_select, {{"warps", 16}}, 2.97F},
@@ -956,7 +631,7 @@ constexpr Choice<Problem> kRanking112[] = {
     {VariantId::global_insertion, {{"block", 256}}, 775.39F},
 };
 
-constexpr Choice<Problem> kRanking113[] = {
+constexpr Choice<Problem> kRanking74[] = {
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.01F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.21F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.64F},
@@ -964,7 +639,7 @@ constexpr Choice<Problem> kRanking113[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1151.47F},
 };
 
-constexpr Choice<Problem> kRanking114[] = {
+constexpr Choice<Problem> kRanking75[] = {
     {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.48F},
     {VariantId::warp_select, {{"warps", 16}}, 8.27F},
@@ -972,15 +647,15 @@ constexpr Choice<Problem> kRanking114[] = {
     {VariantId::global_insertion, {{"block", 256}}, 685.95F},
 };
 
-constexpr Choice<Problem> kRanking115[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.18F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.35F},
-    {VariantId::warp_select, {{"warps", 16}}, 8.27F},
-    {VariantId::global_insertion, {{"block", 64}}, 966.21F},
-    {VariantId::global_insertion, {{"block", 256}}, 1041.92F},
+constexpr Choice<Problem> kRanking76[] = {
+    {VariantId::split_rows, {{"columns", 8192}}, 1.19F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.44F},
+    {VariantId::warp_select, {{"warps", 16}}, 11.11F},
+    {VariantId::global_insertion, {{"block", 64}}, 1248.60F},
+    {VariantId::global_insertion, {{"block", 256}}, 1309.75F},
 };
 
-constexpr Choice<Problem> kRanking116[] = {
+constexpr Choice<Problem> kRanking77[] = {
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
     {VariantId::split_rows, {{"columns", 8192}}, 1.64F},
     {VariantId::warp_select, {{"warps", 16}}, 13.01F},
@@ -988,15 +663,7 @@ constexpr Choice<Problem> kRanking116[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1421.21F},
 };
 
-constexpr Choice<Problem> kRanking117[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.61F},
-    {VariantId::warp_select, {{"warps", 16}}, 51.30F},
-    {VariantId::global_insertion, {{"block", 64}}, 10456.79F},
-    {VariantId::global_insertion, {{"block", 256}}, 10508.15F},
-};
-
-constexpr Choice<Problem> kRanking118[] = {
+constexpr Choice<Problem> kRanking78[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.51F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.43F},
     {VariantId::split_rows, {{"columns", 8192}}, 1.62F},
@@ -1005,7 +672,7 @@ constexpr Choice<Problem> kRanking118[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1028.97F},
 };
 
-constexpr Choice<Problem> kRanking119[] = {
+constexpr Choice<Problem> kRanking79[] = {
     {VariantId::warp_sort_rows, {}, 1.00F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.21F},
     {VariantId::warp_cut_rows, {{"room", 2}}, 1.26F},
@@ -1013,7 +680,7 @@ constexpr Choice<Problem> kRanking119[] = {
     {VariantId::global_insertion, {{"block", 256}}, 18.23F},
 };
 
-constexpr Choice<Problem> kRanking120[] = {
+constexpr Choice<Problem> kRanking80[] = {
     {VariantId::warp_cut_rows, {{"room", 2}}, 1.04F},
     {VariantId::warp_sort_rows, {}, 1.51F},
     {VariantId::warp_rows, {{"lanes", 16}}, 1.64F},
@@ -1021,7 +688,7 @@ constexpr Choice<Problem> kRanking120[] = {
     {VariantId::global_insertion, {{"block", 256}}, 10.49F},
 };
 
-constexpr Choice<Problem> kRanking121[] = {
+constexpr Choice<Problem> kRanking81[] = {
     {VariantId::warp_rows, {{"lanes", 4}}, 18.51F},
     {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.00F},
     {VariantId::warp_sort_rows, {}, 1.16F},
@@ -1029,7 +696,7 @@ constexpr Choice<Problem> kRanking121[] = {
     {VariantId::global_insertion, {{"block", 256}}, 18.51F},
 };
 
-constexpr Choice<Problem> kRanking122[] = {
+constexpr Choice<Problem> kRanking82[] = {
     {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.00F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.17F},
     {VariantId::warp_sort_rows, {}, 1.26F},
@@ -1037,7 +704,7 @@ constexpr Choice<Problem> kRanking122[] = {
     {VariantId::global_insertion, {{"block", 256}}, 4.20F},
 };
 
-constexpr Choice<Problem> kRanking123[] = {
+constexpr Choice<Problem> kRanking83[] = {
     {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.92F},
     {VariantId::warp_rows, {{"lanes", 8}}, 2.22F},
     {VariantId::warp_select, {{"warps", 16}}, 5.55F},
@@ -1045,65 +712,47 @@ constexpr Choice<Problem> kRanking123[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking124[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.11F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.03F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.04F},
-    {VariantId::global_insertion, {{"block", 256}}, 22.50F},
-};
-
-constexpr Choice<Problem> kRanking125[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.02F},
+constexpr Choice<Problem> kRanking84[] = {
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.01F},
     {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.05F},
-    {VariantId::warp_sort_rows, {}, 1.24F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.46F},
-    {VariantId::global_insertion, {{"block", 256}}, 9.67F},
-};
-
-constexpr Choice<Problem> kRanking126[] = {
-    {VariantId::warp_sort_rows, {}, 1.27F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.26F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.26F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.31F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.32F},
-    {VariantId::global_insertion, {{"block", 256}}, 7.36F},
-};
-
-constexpr Choice<Problem> kRanking127[] = {
-    {VariantId::warp_sort_rows, {}, 1.44F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.23F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.24F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.31F},
-    {VariantId::global_insertion, {{"block", 256}}, 19.73F},
-};
-
-constexpr Choice<Problem> kRanking128[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.02F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.04F},
     {VariantId::warp_cut_rows, {{"room", 2}}, 1.22F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.37F},
-    {VariantId::global_insertion, {{"block", 256}}, 54.52F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.35F},
+    {VariantId::global_insertion, {{"block", 256}}, 22.06F},
 };
 
-constexpr Choice<Problem> kRanking129[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.64F},
-    {VariantId::warp_rows, {{"lanes", 16}}, 1.73F},
-    {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.58F},
-    {VariantId::warp_sort_rows, {}, 2.18F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 2.20F},
-    {VariantId::global_insertion, {{"block", 256}}, 8.23F},
+constexpr Choice<Problem> kRanking85[] = {
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.15F},
+    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.08F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.12F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.16F},
+    {VariantId::global_insertion, {{"block", 256}}, 71.17F},
 };
 
-constexpr Choice<Problem> kRanking130[] = {
+constexpr Choice<Problem> kRanking86[] = {
+    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.02F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.04F},
+    {VariantId::warp_cut_rows, {{"room", 2}}, 1.32F},
+    {VariantId::warp_sort_rows, {}, 1.78F},
+    {VariantId::global_insertion, {{"block", 256}}, 28.46F},
+};
+
+constexpr Choice<Problem> kRanking87[] = {
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.01F},
+    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.07F},
+    {VariantId::warp_cut_rows, {{"room", 2}}, 1.29F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.50F},
+    {VariantId::global_insertion, {{"block", 256}}, 73.70F},
+};
+
+constexpr Choice<Problem> kRanking88[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.22F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.29F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.37F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.58F},
     {VariantId::global_insertion, {{"block", 256}}, 42.67F},
 };
 
-constexpr Choice<Problem> kRanking131[] = {
+constexpr Choice<Problem> kRanking89[] = {
     {VariantId::warp_rows, {{"lanes", 16}}, 1.00F},
     {VariantId::warp_packed_rows, {{"lanes", 16}}, 1.04F},
     {VariantId::warp_cut_rows, {{"room", 2}}, 1.55F},
@@ -1111,74 +760,24 @@ constexpr Choice<Problem> kRanking131[] = {
     {VariantId::global_insertion, {{"block", 256}}, 3.20F},
 };
 
-constexpr Choice<Problem> kRanking132[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.15F},
-    {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.25F},
-    {VariantId::warp_rows, {{"lanes", 8}}, 1.35F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 3.10F},
-    {VariantId::warp_rows, {{"lanes", 16}}, 1.49F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.60F},
+constexpr Choice<Problem> kRanking90[] = {
+    {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.45F},
+    {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.35F},
+    {VariantId::warp_rows, {{"lanes", 8}}, 1.43F},
+    {VariantId::warp_cut_rows, {{"room", 2}}, 2.42F},
+    {VariantId::warp_rows, {{"lanes", 16}}, 1.54F},
+    {VariantId::global_insertion, {{"block", 256}}, 5.51F},
 };
 
-constexpr Choice<Problem> kRanking133[] = {
+constexpr Choice<Problem> kRanking91[] = {
     {VariantId::warp_rows, {{"lanes", 16}}, 1.06F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::warp_packed_rows, {{"lanes", 16}}, 1.09F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.68F},
-    {VariantId::warp_select, {{"warps", 8}}, 2.90F},
-    {VariantId::global_insertion, {{"block", 256}}, 4.98F},
+    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.07F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.45F},
+    {VariantId::global_insertion, {{"block", 256}}, 13.20F},
 };
 
-constexpr Choice<Problem> kRanking134[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.08F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.27F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.05F},
-    {VariantId::global_insertion, {{"block", 256}}, 16.85F},
-};
-
-constexpr Choice<Problem> kRanking135[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.38F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.02F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.13F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.81F},
-    {VariantId::global_insertion, {{"block", 256}}, 28.07F},
-};
-
-constexpr Choice<Problem> kRanking136[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.16F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.12F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.62F},
-    {VariantId::warp_select, {{"warps", 16}}, 5.26F},
-    {VariantId::global_insertion, {{"block", 64}}, 127.64F},
-    {VariantId::global_insertion, {{"block", 256}}, 129.47F},
-};
-
-constexpr Choice<Problem> kRanking137[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.03F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.49F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.11F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.63F},
-    {VariantId::global_insertion, {{"block", 256}}, 228.12F},
-};
-
-constexpr Choice<Problem> kRanking138[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.57F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.71F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.53F},
-    {VariantId::global_insertion, {{"block", 256}}, 529.60F},
-};
-
-constexpr Choice<Problem> kRanking139[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.34F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.56F},
-    {VariantId::warp_select, {{"warps", 8}}, 6.03F},
-    {VariantId::global_insertion, {{"block", 64}}, 553.66F},
-    {VariantId::global_insertion, {{"block", 256}}, 719.58F},
-};
-
-constexpr Choice<Problem> kRanking140[] = {
+constexpr Choice<Problem> kRanking92[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
     {VariantId::split_rows, {{"columns", 2048}}, 2.17F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.31F},
@@ -1186,23 +785,31 @@ constexpr Choice<Problem> kRanking140[] = {
     {VariantId::global_insertion, {{"block", 256}}, 613.81F},
 };
 
-constexpr Choice<Problem> kRanking141[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.49F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.70F},
-    {VariantId::split_rows, {{"columns", 2048}}, 54.34F},
-    {VariantId::global_insertion, {{"block", 256}}, 54.34F},
+constexpr Choice<Problem> kRanking93[] = {
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.57F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.71F},
+    {VariantId::warp_select, {{"warps", 16}}, 4.53F},
+    {VariantId::global_insertion, {{"block", 256}}, 529.60F},
 };
 
-constexpr Choice<Problem> kRanking142[] = {
+constexpr Choice<Problem> kRanking94[] = {
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.29F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.76F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.77F},
+    {VariantId::warp_select, {{"warps", 8}}, 5.84F},
+    {VariantId::global_insertion, {{"block", 256}}, 501.37F},
+};
+
+constexpr Choice<Problem> kRanking95[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.90F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.84F},
     {VariantId::split_rows, {{"columns", 2048}}, 2.74F},
-    {VariantId::warp_select, {{"warps", 8}}, 2.99F},
-    {VariantId::global_insertion, {{"block", 256}}, 31.01F},
+    {VariantId::warp_select, {{"warps", 8}}, 3.05F},
+    {VariantId::global_insertion, {{"block", 256}}, 32.63F},
 };
 
-constexpr Choice<Problem> kRanking143[] = {
+constexpr Choice<Problem> kRanking96[] = {
     {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.17F},
     {VariantId::warp_rows, {{"lanes", 8}}, 1.49F},
     {VariantId::warp_select, {{"warps", 8}}, 2.84F},
@@ -1210,11 +817,11 @@ constexpr Choice<Problem> kRanking143[] = {
     {VariantId::global_insertion, {{"block", 256}}, 4.39F},
 };
 
-constexpr Choice<Problem> kRanking144[] = {
+constexpr Choice<Problem> kRanking97[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking145[] = {
+constexpr Choice<Problem> kRanking98[] = {
     {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.00F},
     {VariantId::warp_rows, {{"lanes", 8}}, 1.34F},
     {VariantId::warp_sort_rows, {}, 3.91F},
@@ -1222,7 +829,7 @@ constexpr Choice<Problem> kRanking145[] = {
     {VariantId::global_insertion, {{"block", 256}}, 2.81F},
 };
 
-constexpr Choice<Problem> kRanking146[] = {
+constexpr Choice<Problem> kRanking99[] = {
     {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.00F},
     {VariantId::warp_rows, {{"lanes", 16}}, 1.17F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 2.09F},
@@ -1230,7 +837,7 @@ constexpr Choice<Problem> kRanking146[] = {
     {VariantId::global_insertion, {{"block", 256}}, 13.47F},
 };
 
-constexpr Choice<Problem> kRanking147[] = {
+constexpr Choice<Problem> kRanking100[] = {
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
     {VariantId::warp_sort_rows, {}, 1.14F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.44F},
@@ -1238,7 +845,7 @@ constexpr Choice<Problem> kRanking147[] = {
     {VariantId::global_insertion, {{"block", 256}}, 723.16F},
 };
 
-constexpr Choice<Problem> kRanking148[] = {
+constexpr Choice<Problem> kRanking101[] = {
     {VariantId::warp_sort_rows, {}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.36F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.13F},
@@ -1246,23 +853,15 @@ constexpr Choice<Problem> kRanking148[] = {
     {VariantId::global_insertion, {{"block", 256}}, 304.56F},
 };
 
-constexpr Choice<Problem> kRanking149[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.21F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.28F},
-    {VariantId::warp_select, {{"warps", 16}}, 22.52F},
-    {VariantId::global_insertion, {{"block", 256}}, 730.21F},
+constexpr Choice<Problem> kRanking102[] = {
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.07F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.71F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.29F},
+    {VariantId::warp_select, {{"warps", 16}}, 20.43F},
+    {VariantId::global_insertion, {{"block", 256}}, 1255.59F},
 };
 
-constexpr Choice<Problem> kRanking150[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.09F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.31F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 2.18F},
-    {VariantId::warp_select, {{"warps", 16}}, 17.95F},
-    {VariantId::global_insertion, {{"block", 256}}, 2586.55F},
-};
-
-constexpr Choice<Problem> kRanking151[] = {
+constexpr Choice<Problem> kRanking103[] = {
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.12F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.82F},
@@ -1270,48 +869,15 @@ constexpr Choice<Problem> kRanking151[] = {
     {VariantId::global_insertion, {{"block", 256}}, 351.82F},
 };
 
-constexpr Choice<Problem> kRanking152[] = {
-    {VariantId::warp_sort_rows, {}, 1.32F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.30F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.31F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.40F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.46F},
-    {VariantId::global_insertion, {{"block", 256}}, 47.60F},
+constexpr Choice<Problem> kRanking104[] = {
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.01F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.86F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.98F},
+    {VariantId::warp_select, {{"warps", 16}}, 9.36F},
+    {VariantId::global_insertion, {{"block", 256}}, 508.55F},
 };
 
-constexpr Choice<Problem> kRanking153[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.03F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 2.04F},
-    {VariantId::warp_select, {{"warps", 16}}, 9.13F},
-    {VariantId::global_insertion, {{"block", 256}}, 491.23F},
-};
-
-constexpr Choice<Problem> kRanking154[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.06F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.12F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.17F},
-    {VariantId::global_insertion, {{"block", 256}}, 648.14F},
-};
-
-constexpr Choice<Problem> kRanking155[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.24F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 2.71F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 3.63F},
-    {VariantId::warp_select, {{"warps", 8}}, 7.85F},
-    {VariantId::global_insertion, {{"block", 256}}, 227.75F},
-};
-
-constexpr Choice<Problem> kRanking156[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.32F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.50F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.28F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 3.57F},
-    {VariantId::global_insertion, {{"block", 256}}, 49.73F},
-};
-
-constexpr Choice<Problem> kRanking157[] = {
+constexpr Choice<Problem> kRanking105[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.35F},
     {VariantId::warp_select, {{"warps", 16}}, 45.20F},
@@ -1319,15 +885,7 @@ constexpr Choice<Problem> kRanking157[] = {
     {VariantId::global_insertion, {{"block", 256}}, 3402.40F},
 };
 
-constexpr Choice<Problem> kRanking158[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.50F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.06F},
-    {VariantId::warp_select, {{"warps", 8}}, 4.57F},
-    {VariantId::global_insertion, {{"block", 64}}, 76.07F},
-    {VariantId::global_insertion, {{"block", 256}}, 97.65F},
-};
-
-constexpr Choice<Problem> kRanking159[] = {
+constexpr Choice<Problem> kRanking106[] = {
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.12F},
     {VariantId::warp_select, {{"warps", 16}}, 10.76F},
@@ -1335,7 +893,7 @@ constexpr Choice<Problem> kRanking159[] = {
     {VariantId::global_insertion, {{"block", 256}}, 33.18F},
 };
 
-constexpr Choice<Problem> kRanking160[] = {
+constexpr Choice<Problem> kRanking107[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.03F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.41F},
     {VariantId::split_rows, {{"columns", 2048}}, 2.32F},
@@ -1343,23 +901,16 @@ constexpr Choice<Problem> kRanking160[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1875.69F},
 };
 
-constexpr Choice<Problem> kRanking161[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.14F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.33F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.75F},
-    {VariantId::warp_select, {{"warps", 16}}, 31.63F},
-    {VariantId::global_insertion, {{"block", 256}}, 2888.27F},
-};
-
-constexpr Choice<Problem> kRanking162[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
+constexpr Choice<Problem> kRanking108[] = {
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.10F},
+    {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.05F},
     {VariantId::warp_select, {{"warps", 16}}, 49.81F},
-    {VariantId::global_insertion, {{"block", 64}}, 11369.32F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 11421.43F},
     {VariantId::global_insertion, {{"block", 256}}, 11421.43F},
 };
 
-constexpr Choice<Problem> kRanking163[] = {
+constexpr Choice<Problem> kRanking109[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.24F},
     {VariantId::split_rows, {{"columns", 2048}}, 2.05F},
@@ -1367,7 +918,7 @@ constexpr Choice<Problem> kRanking163[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1964.24F},
 };
 
-constexpr Choice<Problem> kRanking164[] = {
+constexpr Choice<Problem> kRanking110[] = {
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.25F},
@@ -1376,7 +927,7 @@ constexpr Choice<Problem> kRanking164[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1817.25F},
 };
 
-constexpr Choice<Problem> kRanking165[] = {
+constexpr Choice<Problem> kRanking111[] = {
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.45F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.28F},
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 2.41F},
@@ -1385,16 +936,7 @@ constexpr Choice<Problem> kRanking165[] = {
     {VariantId::global_insertion, {{"block", 256}}, 535.05F},
 };
 
-constexpr Choice<Problem> kRanking166[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.19F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.16F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.45F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.72F},
-    {VariantId::warp_select, {{"warps", 16}}, 8.60F},
-    {VariantId::global_insertion, {{"block", 256}}, 611.03F},
-};
-
-constexpr Choice<Problem> kRanking167[] = {
+constexpr Choice<Problem> kRanking112[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.60F},
     {VariantId::split_rows, {{"columns", 2048}}, 3.77F},
@@ -1402,24 +944,15 @@ constexpr Choice<Problem> kRanking167[] = {
     {VariantId::global_insertion, {{"block", 256}}, 270.72F},
 };
 
-constexpr Choice<Problem> kRanking168[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.10F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.25F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.93F},
-    {VariantId::warp_select, {{"warps", 16}}, 10.62F},
-    {VariantId::global_insertion, {{"block", 256}}, 333.25F},
-};
-
-constexpr Choice<Problem> kRanking169[] = {
+constexpr Choice<Problem> kRanking113[] = {
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2164.10F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 3.19F},
     {VariantId::warp_select, {{"warps", 16}}, 20.69F},
-    {VariantId::radix_sort_rows, {}, 67.34F},
     {VariantId::global_insertion, {{"block", 256}}, 2164.10F},
 };
 
-constexpr Choice<Problem> kRanking170[] = {
+constexpr Choice<Problem> kRanking114[] = {
     {VariantId::split_rows, {{"columns", 8192}}, 1.35F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.79F},
     {VariantId::warp_select, {{"warps", 16}}, 9.90F},
@@ -1427,116 +960,8 @@ constexpr Choice<Problem> kRanking170[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1613.90F},
 };
 
-constexpr Choice<Problem> kRanking171[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.14F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.37F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.65F},
-    {VariantId::split_rows, {{"columns", 2048}}, 39.90F},
-    {VariantId::global_insertion, {{"block", 256}}, 39.90F},
-};
-
-constexpr Choice<Problem> kRanking172[] = {
-    {VariantId::split_rows, {{"columns", 2048}}, 1.76F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.88F},
-    {VariantId::global_insertion, {{"block", 256}}, 399.79F},
-};
-
-constexpr Choice<Problem> kRanking173[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.10F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.09F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.60F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.97F},
-    {VariantId::global_insertion, {{"block", 64}}, 1363.17F},
-    {VariantId::global_insertion, {{"block", 256}}, 1375.17F},
-};
-
-constexpr Choice<Problem> kRanking174[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.75F},
-    {VariantId::warp_select, {{"warps", 16}}, 11.94F},
-    {VariantId::split_rows, {{"columns", 2048}}, 122.30F},
-    {VariantId::global_insertion, {{"block", 256}}, 122.30F},
-};
-
-constexpr Choice<Problem> kRanking175[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.64F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.29F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.55F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.60F},
-    {VariantId::warp_select, {{"warps", 16}}, 7.70F},
-    {VariantId::global_insertion, {{"block", 256}}, 341.40F},
-};
-
-constexpr Choice<Problem> kRanking176[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 908.05F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.85F},
-    {VariantId::warp_select, {{"warps", 16}}, 9.44F},
-    {VariantId::global_insertion, {{"block", 256}}, 908.05F},
-};
-
-constexpr Choice<Problem> kRanking177[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.51F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.24F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.31F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.76F},
-    {VariantId::global_insertion, {{"block", 64}}, 539.38F},
-    {VariantId::global_insertion, {{"block", 256}}, 546.32F},
-};
-
-constexpr Choice<Problem> kRanking178[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.76F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.94F},
-    {VariantId::global_insertion, {{"block", 64}}, 1212.42F},
-    {VariantId::global_insertion, {{"block", 256}}, 1203.58F},
-};
-
-constexpr Choice<Problem> kRanking179[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.81F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.58F},
-    {VariantId::warp_select, {{"warps", 16}}, 7.82F},
-    {VariantId::global_insertion, {{"block", 64}}, 304.86F},
-    {VariantId::global_insertion, {{"block", 256}}, 416.54F},
-};
-
-constexpr Choice<Problem> kRanking180[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.02F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 8192}}, 2.26F},
-    {VariantId::warp_select, {{"warps", 16}}, 8.07F},
-    {VariantId::global_insertion, {{"block", 64}}, 534.51F},
-    {VariantId::global_insertion, {{"block", 256}}, 526.71F},
-};
-
-constexpr Choice<Problem> kRanking181[] = {
-    {VariantId::warp_sort_rows, {}, 1.36F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.14F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.16F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.22F},
-    {VariantId::global_insertion, {{"block", 256}}, 13.03F},
-};
-
-constexpr Choice<Problem> kRanking182[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.13F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.71F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.74F},
-    {VariantId::global_insertion, {{"block", 256}}, 39.90F},
-};
-
-constexpr Choice<Problem> kRanking183[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.66F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 2.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 11.94F},
-    {VariantId::global_insertion, {{"block", 256}}, 122.30F},
-};
-
-constexpr Choice<Problem> kRanking184[] = {
+constexpr Choice<Problem> kRanking115[] = {
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.25F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.39F},
     {VariantId::warp_select, {{"warps", 16}}, 11.94F},
@@ -1544,7 +969,40 @@ constexpr Choice<Problem> kRanking184[] = {
     {VariantId::global_insertion, {{"block", 256}}, 122.30F},
 };
 
-constexpr Choice<Problem> kRanking185[] = {
+constexpr Choice<Problem> kRanking116[] = {
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.47F},
+    {VariantId::split_rows, {{"columns", 2048}}, 1.29F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.49F},
+    {VariantId::warp_select, {{"warps", 16}}, 6.79F},
+    {VariantId::global_insertion, {{"block", 256}}, 199.61F},
+};
+
+constexpr Choice<Problem> kRanking117[] = {
+    {VariantId::split_rows, {{"columns", 8192}}, 1.57F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.29F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.17F},
+    {VariantId::warp_select, {{"warps", 16}}, 4.96F},
+    {VariantId::global_insertion, {{"block", 64}}, 475.21F},
+    {VariantId::global_insertion, {{"block", 256}}, 504.83F},
+};
+
+constexpr Choice<Problem> kRanking118[] = {
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
+    {VariantId::split_rows, {{"columns", 8192}}, 1.76F},
+    {VariantId::warp_select, {{"warps", 8}}, 3.94F},
+    {VariantId::global_insertion, {{"block", 64}}, 1212.42F},
+    {VariantId::global_insertion, {{"block", 256}}, 1203.58F},
+};
+
+constexpr Choice<Problem> kRanking119[] = {
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.06F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.97F},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.06F},
+    {VariantId::warp_select, {{"warps", 16}}, 7.45F},
+    {VariantId::global_insertion, {{"block", 256}}, 69.85F},
+};
+
+constexpr Choice<Problem> kRanking120[] = {
     {VariantId::warp_rows, {{"lanes", 32}}, 1.20F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.20F},
     {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.22F},
@@ -1552,32 +1010,24 @@ constexpr Choice<Problem> kRanking185[] = {
     {VariantId::global_insertion, {{"block", 256}}, 21.35F},
 };
 
-constexpr Choice<Problem> kRanking186[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.38F},
+constexpr Choice<Problem> kRanking121[] = {
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.15F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.48F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.38F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.40F},
-    {VariantId::global_insertion, {{"block", 256}}, 33.02F},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.47F},
+    {VariantId::warp_select, {{"warps", 16}}, 5.46F},
+    {VariantId::global_insertion, {{"block", 256}}, 53.20F},
 };
 
-constexpr Choice<Problem> kRanking187[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.11F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.50F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.40F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.42F},
-    {VariantId::warp_select, {{"warps", 16}}, 6.17F},
-    {VariantId::global_insertion, {{"block", 256}}, 62.45F},
-};
-
-constexpr Choice<Problem> kRanking188[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.38F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.52F},
+constexpr Choice<Problem> kRanking122[] = {
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.42F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.53F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.80F},
-    {VariantId::warp_select, {{"warps", 16}}, 5.35F},
-    {VariantId::global_insertion, {{"block", 256}}, 159.83F},
+    {VariantId::warp_select, {{"warps", 16}}, 5.62F},
+    {VariantId::global_insertion, {{"block", 256}}, 154.76F},
 };
 
-constexpr Choice<Problem> kRanking189[] = {
+constexpr Choice<Problem> kRanking123[] = {
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.52F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.71F},
@@ -1585,64 +1035,23 @@ constexpr Choice<Problem> kRanking189[] = {
     {VariantId::global_insertion, {{"block", 256}}, 384.72F},
 };
 
-constexpr Choice<Problem> kRanking190[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 346.58F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.75F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.34F},
-    {VariantId::global_insertion, {{"block", 256}}, 346.58F},
-};
-
-constexpr Choice<Problem> kRanking191[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 8192}}, 2.58F},
-    {VariantId::warp_select, {{"warps", 8}}, 5.70F},
-    {VariantId::global_insertion, {{"block", 64}}, 181.98F},
-    {VariantId::global_insertion, {{"block", 256}}, 204.46F},
-};
-
-constexpr Choice<Problem> kRanking192[] = {
+constexpr Choice<Problem> kRanking124[] = {
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 317.40F},
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.01F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 8192}}, 2.58F},
-    {VariantId::warp_select, {{"warps", 16}}, 5.85F},
-    {VariantId::global_insertion, {{"block", 256}}, 204.46F},
+    {VariantId::split_rows, {{"columns", 8192}}, 1.86F},
+    {VariantId::warp_select, {{"warps", 8}}, 3.98F},
+    {VariantId::global_insertion, {{"block", 256}}, 317.40F},
 };
 
-constexpr Choice<Problem> kRanking193[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.26F},
+constexpr Choice<Problem> kRanking125[] = {
+    {VariantId::warp_sort_rows, {}, 1.13F},
     {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.26F},
-    {VariantId::warp_sort_rows, {}, 1.38F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.41F},
-    {VariantId::global_insertion, {{"block", 256}}, 21.24F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 1.54F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.62F},
+    {VariantId::global_insertion, {{"block", 256}}, 27.11F},
 };
 
-constexpr Choice<Problem> kRanking194[] = {
-    {VariantId::warp_sort_rows, {}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.32F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.41F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.43F},
-    {VariantId::global_insertion, {{"block", 256}}, 19.51F},
-};
-
-constexpr Choice<Problem> kRanking195[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.18F},
-    {VariantId::warp_packed_rows, {{"lanes", 16}}, 1.18F},
-    {VariantId::warp_sort_rows, {}, 1.20F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.60F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.80F},
-    {VariantId::global_insertion, {{"block", 256}}, 31.95F},
-};
-
-constexpr Choice<Problem> kRanking196[] = {
-    {VariantId::warp_rows, {{"lanes", 4}}, 1.09F},
-    {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 8}}, 1.17F},
-    {VariantId::warp_sort_rows, {}, 2.76F},
-    {VariantId::global_insertion, {{"block", 256}}, 18.60F},
-};
-
-constexpr Choice<Problem> kRanking197[] = {
+constexpr Choice<Problem> kRanking126[] = {
     {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.00F},
     {VariantId::warp_rows, {{"lanes", 8}}, 1.44F},
     {VariantId::warp_sort_rows, {}, 3.46F},
@@ -1650,48 +1059,15 @@ constexpr Choice<Problem> kRanking197[] = {
     {VariantId::global_insertion, {{"block", 256}}, 5.21F},
 };
 
-constexpr Choice<Problem> kRanking198[] = {
+constexpr Choice<Problem> kRanking127[] = {
     {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
     {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.03F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.24F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.30F},
-    {VariantId::global_insertion, {{"block", 256}}, 15.61F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.27F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.45F},
+    {VariantId::global_insertion, {{"block", 256}}, 31.78F},
 };
 
-constexpr Choice<Problem> kRanking199[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.33F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.02F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.22F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.53F},
-    {VariantId::global_insertion, {{"block", 256}}, 50.32F},
-};
-
-constexpr Choice<Problem> kRanking200[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.03F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.31F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.80F},
-    {VariantId::global_insertion, {{"block", 256}}, 131.73F},
-};
-
-constexpr Choice<Problem> kRanking201[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.14F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.14F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.15F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.52F},
-    {VariantId::global_insertion, {{"block", 256}}, 32.37F},
-};
-
-constexpr Choice<Problem> kRanking202[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.03F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.89F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.21F},
-    {VariantId::global_insertion, {{"block", 256}}, 65.13F},
-};
-
-constexpr Choice<Problem> kRanking203[] = {
+constexpr Choice<Problem> kRanking128[] = {
     {VariantId::warp_rows, {{"lanes", 16}}, 32.21F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
     {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.03F},
@@ -1699,49 +1075,15 @@ constexpr Choice<Problem> kRanking203[] = {
     {VariantId::global_insertion, {{"block", 256}}, 32.21F},
 };
 
-constexpr Choice<Problem> kRanking204[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.12F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.51F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 2.96F},
-    {VariantId::warp_select, {{"warps", 4}}, 4.15F},
-    {VariantId::global_insertion, {{"block", 256}}, 24.47F},
-};
-
-constexpr Choice<Problem> kRanking205[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.36F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.36F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.38F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.50F},
-    {VariantId::global_insertion, {{"block", 64}}, 90.28F},
-    {VariantId::global_insertion, {{"block", 256}}, 90.66F},
-};
-
-constexpr Choice<Problem> kRanking206[] = {
+constexpr Choice<Problem> kRanking129[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.01F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 4}}, 1.73F},
+    {VariantId::warp_select, {{"warps", 8}}, 1.72F},
     {VariantId::global_insertion, {{"block", 64}}, 11.76F},
     {VariantId::global_insertion, {{"block", 256}}, 23.57F},
 };
 
-constexpr Choice<Problem> kRanking207[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.55F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.17F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.90F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.51F},
-    {VariantId::global_insertion, {{"block", 256}}, 398.21F},
-};
-
-constexpr Choice<Problem> kRanking208[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.14F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.67F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.88F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.64F},
-    {VariantId::global_insertion, {{"block", 256}}, 253.63F},
-};
-
-constexpr Choice<Problem> kRanking209[] = {
+constexpr Choice<Problem> kRanking130[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
     {VariantId::warp_select, {{"warps", 8}}, 2.27F},
     {VariantId::split_rows, {{"columns", 2048}}, 2.61F},
@@ -1749,40 +1091,15 @@ constexpr Choice<Problem> kRanking209[] = {
     {VariantId::global_insertion, {{"block", 256}}, 58.09F},
 };
 
-constexpr Choice<Problem> kRanking210[] = {
+constexpr Choice<Problem> kRanking131[] = {
     {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 8}}, 1.44F},
-    {VariantId::warp_sort_rows, {}, 3.46F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.65F},
+    {VariantId::warp_rows, {{"lanes", 32}}, 3.51F},
+    {VariantId::warp_select, {{"warps", 4}}, 3.56F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 5.16F},
     {VariantId::global_insertion, {{"block", 256}}, 5.21F},
 };
 
-constexpr Choice<Problem> kRanking211[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
-    {VariantId::warp_sort_rows, {}, 1.04F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.66F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.69F},
-    {VariantId::global_insertion, {{"block", 256}}, 105.69F},
-};
-
-constexpr Choice<Problem> kRanking212[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.12F},
-    {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 8}}, 1.17F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 4.38F},
-    {VariantId::warp_select, {{"warps", 4}}, 5.42F},
-    {VariantId::global_insertion, {{"block", 256}}, 18.60F},
-};
-
-constexpr Choice<Problem> kRanking213[] = {
-    {VariantId::warp_rows, {{"lanes", 16}}, 1.80F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.51F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.61F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 2.96F},
-    {VariantId::global_insertion, {{"block", 256}}, 24.47F},
-};
-
-constexpr Choice<Problem> kRanking214[] = {
+constexpr Choice<Problem> kRanking132[] = {
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.99F},
@@ -1790,50 +1107,15 @@ constexpr Choice<Problem> kRanking214[] = {
     {VariantId::global_insertion, {{"block", 256}}, 13.40F},
 };
 
-constexpr Choice<Problem> kRanking215[] = {
-    {VariantId::warp_sort_rows, {}, 1.12F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.57F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.58F},
-    {VariantId::global_insertion, {{"block", 256}}, 37.63F},
-};
-
-constexpr Choice<Problem> kRanking216[] = {
+constexpr Choice<Problem> kRanking133[] = {
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
     {VariantId::warp_sort_rows, {}, 1.04F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.66F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.69F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 3.90F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 7.63F},
     {VariantId::global_insertion, {{"block", 256}}, 105.69F},
 };
 
-constexpr Choice<Problem> kRanking217[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.26F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.64F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 2.30F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.83F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.61F},
-    {VariantId::global_insertion, {{"block", 256}}, 32.20F},
-};
-
-constexpr Choice<Problem> kRanking218[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 23.57F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.01F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.47F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.72F},
-    {VariantId::global_insertion, {{"block", 256}}, 23.57F},
-};
-
-constexpr Choice<Problem> kRanking219[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.29F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.41F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.32F},
-    {VariantId::warp_select, {{"warps", 4}}, 2.59F},
-    {VariantId::warp_select, {{"warps", 8}}, 2.56F},
-    {VariantId::global_insertion, {{"block", 256}}, 43.13F},
-};
-
-constexpr Choice<Problem> kRanking220[] = {
+constexpr Choice<Problem> kRanking134[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.27F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.21F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.61F},
@@ -1842,23 +1124,7 @@ constexpr Choice<Problem> kRanking220[] = {
     {VariantId::global_insertion, {{"block", 256}}, 32.81F},
 };
 
-constexpr Choice<Problem> kRanking221[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.01F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 8}}, 2.69F},
-    {VariantId::global_insertion, {{"block", 64}}, 37.80F},
-    {VariantId::global_insertion, {{"block", 256}}, 59.16F},
-};
-
-constexpr Choice<Problem> kRanking222[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 416.54F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 7.82F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 416.54F},
-    {VariantId::global_insertion, {{"block", 256}}, 416.54F},
-};
-
-constexpr Choice<Problem> kRanking223[] = {
+constexpr Choice<Problem> kRanking135[] = {
     {VariantId::warp_cut_rows, {{"room", 1}}, 159.40F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 159.40F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
@@ -1866,29 +1132,12 @@ constexpr Choice<Problem> kRanking223[] = {
     {VariantId::global_insertion, {{"block", 256}}, 159.40F},
 };
 
-constexpr Choice<Problem> kRanking224[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.02F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 2048}}, 3.16F},
-    {VariantId::warp_select, {{"warps", 16}}, 5.83F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 159.40F},
-    {VariantId::global_insertion, {{"block", 256}}, 159.40F},
-};
-
-constexpr Choice<Problem> kRanking225[] = {
+constexpr Choice<Problem> kRanking136[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
     {VariantId::split_rows, {{"columns", 2048}}, 3.26F},
     {VariantId::warp_select, {{"warps", 8}}, 4.15F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 95.18F},
     {VariantId::global_insertion, {{"block", 256}}, 95.18F},
-};
-
-constexpr Choice<Problem> kRanking226[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.02F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 8192}}, 2.68F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.34F},
-    {VariantId::global_insertion, {{"block", 256}}, 61.00F},
 };
 
 constexpr Leaf<Problem> kLeaves[] = {
@@ -1908,107 +1157,36 @@ constexpr Leaf<Problem> kLeaves[] = {
     },
     {
         .id = 1,
-        .problems = 5,
-        .margin = 1.81F,
-        .regret = 1.00F,
+        .problems = 6,
+        .margin = 1.62F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.04F,
         .path = "layout == transposed "
                 "and order == ascending "
                 "and elements <= 39000 "
                 "and columns / k <= 180 "
                 "and columns > 47 "
-                "and columns <= 820 "
-                "and rows / columns <= 2.7",
+                "and columns <= 820",
         .ranking = kRanking1,
     },
     {
         .id = 2,
-        .problems = 1,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .problems = 7,
+        .margin = 0.85F,
+        .regret = 3.67F,
+        .regret_lo = 1.61F,
+        .regret_hi = 8.65F,
         .path = "layout == transposed "
                 "and order == ascending "
                 "and elements <= 39000 "
                 "and columns / k <= 180 "
                 "and columns > 47 "
-                "and columns <= 820 "
-                "and rows / columns > 2.7",
+                "and columns > 820",
         .ranking = kRanking2,
     },
     {
         .id = 3,
-        .problems = 1,
-        .margin = 3.70F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 39000 "
-                "and columns / k <= 180 "
-                "and columns > 47 "
-                "and columns > 820 "
-                "and rows / k <= 1.8 "
-                "and results <= 47",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 6,
-        .margin = 1.05F,
-        .regret = 2.86F,
-        .regret_lo = 1.32F,
-        .regret_hi = 6.68F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 39000 "
-                "and columns / k <= 180 "
-                "and columns > 47 "
-                "and columns > 820 "
-                "and rows / k <= 1.8 "
-                "and results > 47 "
-                "and columns <= 8192",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 2,
-        .margin = 1.44F,
-        .regret = 1.86F,
-        .regret_lo = 1.37F,
-        .regret_hi = 2.51F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 39000 "
-                "and columns / k <= 180 "
-                "and columns > 47 "
-                "and columns > 820 "
-                "and rows / k <= 1.8 "
-                "and results > 47 "
-                "and columns > 8192",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 1,
-        .margin = 2.33F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 39000 "
-                "and columns / k <= 180 "
-                "and columns > 47 "
-                "and columns > 820 "
-                "and rows / k > 1.8",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
         .problems = 4,
         .margin = 1.33F,
         .regret = 1.30F,
@@ -2020,10 +1198,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k > 180 "
                 "and k <= 7 "
                 "and columns * k <= 1000",
-        .ranking = kRanking7,
+        .ranking = kRanking3,
     },
     {
-        .id = 8,
+        .id = 4,
         .problems = 1,
         .margin = 1.03F,
         .regret = 1.00F,
@@ -2035,10 +1213,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k > 180 "
                 "and k <= 7 "
                 "and columns * k > 1000",
-        .ranking = kRanking8,
+        .ranking = kRanking4,
     },
     {
-        .id = 9,
+        .id = 5,
         .problems = 2,
         .margin = 1.48F,
         .regret = 1.53F,
@@ -2049,10 +1227,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 39000 "
                 "and columns / k > 180 "
                 "and k > 7",
-        .ranking = kRanking9,
+        .ranking = kRanking5,
     },
     {
-        .id = 10,
+        .id = 6,
         .problems = 2,
         .margin = 2.34F,
         .regret = 1.00F,
@@ -2065,50 +1243,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k <= 1500 "
                 "and rows / k <= 0.12 "
                 "and rows / columns <= 6.8e-05 "
-                "and rows / k <= 0.027 "
-                "and rows <= 5",
-        .ranking = kRanking10,
+                "and rows / k <= 0.027",
+        .ranking = kRanking6,
     },
     {
-        .id = 11,
-        .problems = 1,
-        .margin = 0.40F,
-        .regret = 2.51F,
-        .regret_lo = 2.51F,
-        .regret_hi = 2.51F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k <= 0.12 "
-                "and rows / columns <= 6.8e-05 "
-                "and rows / k <= 0.027 "
-                "and rows > 5 "
-                "and elements <= 2700000",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 1,
-        .margin = 0.88F,
-        .regret = 1.13F,
-        .regret_lo = 1.13F,
-        .regret_hi = 1.13F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k <= 0.12 "
-                "and rows / columns <= 6.8e-05 "
-                "and rows / k <= 0.027 "
-                "and rows > 5 "
-                "and elements > 2700000",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
+        .id = 7,
         .problems = 3,
         .margin = 2.11F,
         .regret = 1.04F,
@@ -2122,10 +1261,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k <= 0.12 "
                 "and rows / columns <= 6.8e-05 "
                 "and rows / k > 0.027",
-        .ranking = kRanking13,
+        .ranking = kRanking7,
     },
     {
-        .id = 14,
+        .id = 8,
         .problems = 1,
         .margin = 1.37F,
         .regret = 1.00F,
@@ -2139,15 +1278,15 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k <= 0.12 "
                 "and rows / columns > 6.8e-05 "
                 "and columns <= 6800",
-        .ranking = kRanking14,
+        .ranking = kRanking8,
     },
     {
-        .id = 15,
-        .problems = 5,
-        .margin = 2.21F,
-        .regret = 1.69F,
-        .regret_lo = 1.21F,
-        .regret_hi = 2.23F,
+        .id = 9,
+        .problems = 6,
+        .margin = 2.10F,
+        .regret = 1.82F,
+        .regret_lo = 1.36F,
+        .regret_hi = 2.35F,
         .path = "layout == transposed "
                 "and order == ascending "
                 "and elements > 39000 "
@@ -2156,31 +1295,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k <= 0.12 "
                 "and rows / columns > 6.8e-05 "
                 "and columns > 6800 "
-                "and columns / k <= 390 "
-                "and rows / k <= 0.082",
-        .ranking = kRanking15,
+                "and columns / k <= 390",
+        .ranking = kRanking9,
     },
     {
-        .id = 16,
-        .problems = 1,
-        .margin = 2.62F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k <= 0.12 "
-                "and rows / columns > 6.8e-05 "
-                "and columns > 6800 "
-                "and columns / k <= 390 "
-                "and rows / k > 0.082",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
+        .id = 10,
         .problems = 2,
         .margin = 2.20F,
         .regret = 1.00F,
@@ -2195,10 +1314,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns > 6.8e-05 "
                 "and columns > 6800 "
                 "and columns / k > 390",
-        .ranking = kRanking17,
+        .ranking = kRanking10,
     },
     {
-        .id = 18,
+        .id = 11,
         .problems = 1,
         .margin = 1.45F,
         .regret = 1.00F,
@@ -2211,30 +1330,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k <= 1500 "
                 "and rows / k > 0.12 "
                 "and rows / k <= 1800 "
-                "and k <= 1 "
-                "and results <= 330",
-        .ranking = kRanking18,
+                "and k <= 1",
+        .ranking = kRanking11,
     },
     {
-        .id = 19,
-        .problems = 2,
-        .margin = 1.95F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and k <= 1 "
-                "and results > 330",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
+        .id = 12,
         .problems = 1,
         .margin = 1.30F,
         .regret = 1.00F,
@@ -2250,15 +1350,39 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k > 1 "
                 "and k <= 820 "
                 "and columns * k <= 64",
-        .ranking = kRanking20,
+        .ranking = kRanking12,
     },
     {
-        .id = 21,
-        .problems = 1,
-        .margin = 12.31F,
-        .regret = 1.00F,
+        .id = 13,
+        .problems = 7,
+        .margin = 1.14F,
+        .regret = 1.67F,
+        .regret_lo = 1.26F,
+        .regret_hi = 2.17F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and columns / k <= 1500 "
+                "and rows / k > 0.12 "
+                "and rows / k <= 1800 "
+                "and k > 1 "
+                "and k <= 820 "
+                "and columns * k > 64 "
+                "and elements <= 220000000 "
+                "and rows <= 180000 "
+                "and k <= 680 "
+                "and rows / columns <= 0.022 "
+                "and columns / k <= 100",
+        .ranking = kRanking13,
+    },
+    {
+        .id = 14,
+        .problems = 7,
+        .margin = 2.15F,
+        .regret = 1.18F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.50F,
         .path = "layout == transposed "
                 "and order == ascending "
                 "and elements > 39000 "
@@ -2272,17 +1396,17 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 220000000 "
                 "and rows <= 180000 "
                 "and k <= 680 "
-                "and rows / k <= 1500 "
-                "and rows / columns <= 0.0001",
-        .ranking = kRanking21,
+                "and rows / columns <= 0.022 "
+                "and columns / k > 100",
+        .ranking = kRanking14,
     },
     {
-        .id = 22,
-        .problems = 31,
-        .margin = 2.63F,
-        .regret = 1.23F,
-        .regret_lo = 1.11F,
-        .regret_hi = 1.38F,
+        .id = 15,
+        .problems = 5,
+        .margin = 2.13F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
         .path = "layout == transposed "
                 "and order == ascending "
                 "and elements > 39000 "
@@ -2296,17 +1420,17 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 220000000 "
                 "and rows <= 180000 "
                 "and k <= 680 "
-                "and rows / k <= 1500 "
-                "and rows / columns > 0.0001",
-        .ranking = kRanking22,
+                "and rows / columns > 0.022 "
+                "and rows <= 330",
+        .ranking = kRanking15,
     },
     {
-        .id = 23,
-        .problems = 3,
-        .margin = 3.18F,
-        .regret = 1.14F,
-        .regret_lo = 1.06F,
-        .regret_hi = 1.23F,
+        .id = 16,
+        .problems = 19,
+        .margin = 2.22F,
+        .regret = 1.08F,
+        .regret_lo = 1.02F,
+        .regret_hi = 1.15F,
         .path = "layout == transposed "
                 "and order == ascending "
                 "and elements > 39000 "
@@ -2320,11 +1444,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 220000000 "
                 "and rows <= 180000 "
                 "and k <= 680 "
-                "and rows / k > 1500",
-        .ranking = kRanking23,
+                "and rows / columns > 0.022 "
+                "and rows > 330",
+        .ranking = kRanking16,
     },
     {
-        .id = 24,
+        .id = 17,
         .problems = 2,
         .margin = 1.84F,
         .regret = 1.03F,
@@ -2344,37 +1469,13 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows <= 180000 "
                 "and k > 680 "
                 "and elements <= 3900000",
-        .ranking = kRanking24,
+        .ranking = kRanking17,
     },
     {
-        .id = 25,
-        .problems = 1,
-        .margin = 1.38F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and k > 1 "
-                "and k <= 820 "
-                "and columns * k > 64 "
-                "and elements <= 220000000 "
-                "and rows <= 180000 "
-                "and k > 680 "
-                "and elements > 3900000 "
-                "and elements <= 5600000",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
-        .problems = 2,
-        .margin = 0.74F,
-        .regret = 1.40F,
+        .id = 18,
+        .problems = 3,
+        .margin = 0.95F,
+        .regret = 1.39F,
         .regret_lo = 1.21F,
         .regret_hi = 1.62F,
         .path = "layout == transposed "
@@ -2390,12 +1491,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 220000000 "
                 "and rows <= 180000 "
                 "and k > 680 "
-                "and elements > 3900000 "
-                "and elements > 5600000",
-        .ranking = kRanking26,
+                "and elements > 3900000",
+        .ranking = kRanking18,
     },
     {
-        .id = 27,
+        .id = 19,
         .problems = 1,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -2414,10 +1514,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 220000000 "
                 "and rows > 180000 "
                 "and elements <= 100000000",
-        .ranking = kRanking27,
+        .ranking = kRanking19,
     },
     {
-        .id = 28,
+        .id = 20,
         .problems = 1,
         .margin = 0.30F,
         .regret = 3.38F,
@@ -2436,32 +1536,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 220000000 "
                 "and rows > 180000 "
                 "and elements > 100000000",
-        .ranking = kRanking28,
+        .ranking = kRanking20,
     },
     {
-        .id = 29,
-        .problems = 3,
-        .margin = 14.69F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and k > 1 "
-                "and k <= 820 "
-                "and columns * k > 64 "
-                "and elements > 220000000 "
-                "and k <= 330 "
-                "and k <= 32",
-        .ranking = kRanking29,
-    },
-    {
-        .id = 30,
+        .id = 21,
         .problems = 2,
         .margin = 4.64F,
         .regret = 1.00F,
@@ -2478,12 +1556,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k <= 820 "
                 "and columns * k > 64 "
                 "and elements > 220000000 "
-                "and k <= 330 "
-                "and k > 32",
-        .ranking = kRanking30,
+                "and k <= 330",
+        .ranking = kRanking21,
     },
     {
-        .id = 31,
+        .id = 22,
         .problems = 4,
         .margin = 2.47F,
         .regret = 1.47F,
@@ -2501,10 +1578,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 64 "
                 "and elements > 220000000 "
                 "and k > 330",
-        .ranking = kRanking31,
+        .ranking = kRanking22,
     },
     {
-        .id = 32,
+        .id = 23,
         .problems = 3,
         .margin = 1.99F,
         .regret = 1.02F,
@@ -2520,10 +1597,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k > 1 "
                 "and k > 820 "
                 "and columns <= 2700",
-        .ranking = kRanking32,
+        .ranking = kRanking23,
     },
     {
-        .id = 33,
+        .id = 24,
         .problems = 4,
         .margin = 0.71F,
         .regret = 2.45F,
@@ -2539,15 +1616,15 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k > 1 "
                 "and k > 820 "
                 "and columns > 2700",
-        .ranking = kRanking33,
+        .ranking = kRanking24,
     },
     {
-        .id = 34,
-        .problems = 4,
-        .margin = 1.66F,
-        .regret = 1.09F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.30F,
+        .id = 25,
+        .problems = 7,
+        .margin = 0.77F,
+        .regret = 1.67F,
+        .regret_lo = 1.26F,
+        .regret_hi = 2.30F,
         .path = "layout == transposed "
                 "and order == ascending "
                 "and elements > 39000 "
@@ -2555,49 +1632,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k <= 1500 "
                 "and rows / k > 0.12 "
                 "and rows / k > 1800 "
-                "and columns <= 68 "
-                "and rows / columns <= 390",
-        .ranking = kRanking34,
+                "and columns <= 68",
+        .ranking = kRanking25,
     },
     {
-        .id = 35,
-        .problems = 5,
-        .margin = 0.84F,
-        .regret = 1.68F,
-        .regret_lo = 1.12F,
-        .regret_hi = 2.55F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k > 0.12 "
-                "and rows / k > 1800 "
-                "and columns <= 68 "
-                "and rows / columns > 390",
-        .ranking = kRanking35,
-    },
-    {
-        .id = 36,
-        .problems = 3,
-        .margin = 2.22F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k > 0.12 "
-                "and rows / k > 1800 "
-                "and columns > 68 "
-                "and columns <= 1800 "
-                "and elements <= 1800000",
-        .ranking = kRanking36,
-    },
-    {
-        .id = 37,
+        .id = 26,
         .problems = 2,
         .margin = 1.21F,
         .regret = 1.03F,
@@ -2611,33 +1650,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 0.12 "
                 "and rows / k > 1800 "
                 "and columns > 68 "
-                "and columns <= 1800 "
-                "and elements > 1800000 "
-                "and rows <= 524288",
-        .ranking = kRanking37,
+                "and columns <= 1800",
+        .ranking = kRanking26,
     },
     {
-        .id = 38,
-        .problems = 3,
-        .margin = 2.30F,
-        .regret = 1.56F,
-        .regret_lo = 1.02F,
-        .regret_hi = 3.38F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k > 0.12 "
-                "and rows / k > 1800 "
-                "and columns > 68 "
-                "and columns <= 1800 "
-                "and elements > 1800000 "
-                "and rows > 524288",
-        .ranking = kRanking38,
-    },
-    {
-        .id = 39,
+        .id = 27,
         .problems = 1,
         .margin = 11.11F,
         .regret = 1.00F,
@@ -2652,10 +1669,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 1800 "
                 "and columns > 68 "
                 "and columns > 1800",
-        .ranking = kRanking39,
+        .ranking = kRanking27,
     },
     {
-        .id = 40,
+        .id = 28,
         .problems = 1,
         .margin = 1.04F,
         .regret = 1.00F,
@@ -2670,10 +1687,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 68000 "
                 "and elements <= 4194304 "
                 "and columns <= 2700",
-        .ranking = kRanking40,
+        .ranking = kRanking28,
     },
     {
-        .id = 41,
+        .id = 29,
         .problems = 6,
         .margin = 4.38F,
         .regret = 1.00F,
@@ -2688,10 +1705,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 68000 "
                 "and elements <= 4194304 "
                 "and columns > 2700",
-        .ranking = kRanking41,
+        .ranking = kRanking29,
     },
     {
-        .id = 42,
+        .id = 30,
         .problems = 2,
         .margin = 7.48F,
         .regret = 1.00F,
@@ -2705,96 +1722,15 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows <= 1800 "
                 "and columns <= 68000 "
                 "and elements > 4194304",
-        .ranking = kRanking42,
+        .ranking = kRanking30,
     },
     {
-        .id = 43,
-        .problems = 1,
-        .margin = 8.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k > 1500 "
-                "and rows <= 1800 "
-                "and columns > 68000 "
-                "and k <= 120 "
-                "and rows / k <= 68 "
-                "and columns <= 100000 "
-                "and elements <= 8200000",
-        .ranking = kRanking43,
-    },
-    {
-        .id = 44,
-        .problems = 1,
-        .margin = 7.99F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k > 1500 "
-                "and rows <= 1800 "
-                "and columns > 68000 "
-                "and k <= 120 "
-                "and rows / k <= 68 "
-                "and columns <= 100000 "
-                "and elements > 8200000",
-        .ranking = kRanking44,
-    },
-    {
-        .id = 45,
-        .problems = 4,
-        .margin = 11.62F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k > 1500 "
-                "and rows <= 1800 "
-                "and columns > 68000 "
-                "and k <= 120 "
-                "and rows / k <= 68 "
-                "and columns > 100000 "
-                "and rows <= 8",
-        .ranking = kRanking45,
-    },
-    {
-        .id = 46,
-        .problems = 6,
-        .margin = 5.75F,
-        .regret = 1.35F,
-        .regret_lo = 1.02F,
-        .regret_hi = 2.12F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k > 1500 "
-                "and rows <= 1800 "
-                "and columns > 68000 "
-                "and k <= 120 "
-                "and rows / k <= 68 "
-                "and columns > 100000 "
-                "and rows > 8 "
-                "and rows / k <= 2",
-        .ranking = kRanking46,
-    },
-    {
-        .id = 47,
+        .id = 31,
         .problems = 2,
-        .margin = 12.80F,
-        .regret = 1.01F,
+        .margin = 8.37F,
+        .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
+        .regret_hi = 1.04F,
         .path = "layout == transposed "
                 "and order == ascending "
                 "and elements > 39000 "
@@ -2804,13 +1740,30 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 68000 "
                 "and k <= 120 "
                 "and rows / k <= 68 "
-                "and columns > 100000 "
-                "and rows > 8 "
-                "and rows / k > 2",
-        .ranking = kRanking47,
+                "and columns <= 100000",
+        .ranking = kRanking31,
     },
     {
-        .id = 48,
+        .id = 32,
+        .problems = 6,
+        .margin = 14.79F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and columns / k > 1500 "
+                "and rows <= 1800 "
+                "and columns > 68000 "
+                "and k <= 120 "
+                "and rows / k <= 68 "
+                "and columns > 100000",
+        .ranking = kRanking32,
+    },
+    {
+        .id = 33,
         .problems = 6,
         .margin = 7.71F,
         .regret = 1.31F,
@@ -2825,31 +1778,13 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 68000 "
                 "and k <= 120 "
                 "and rows / k > 68",
-        .ranking = kRanking48,
+        .ranking = kRanking33,
     },
     {
-        .id = 49,
-        .problems = 1,
-        .margin = 1.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k > 1500 "
-                "and rows <= 1800 "
-                "and columns > 68000 "
-                "and k > 120 "
-                "and elements <= 4700000",
-        .ranking = kRanking49,
-    },
-    {
-        .id = 50,
-        .problems = 2,
-        .margin = 3.31F,
-        .regret = 1.11F,
+        .id = 34,
+        .problems = 3,
+        .margin = 2.76F,
+        .regret = 1.12F,
         .regret_lo = 1.00F,
         .regret_hi = 1.23F,
         .path = "layout == transposed "
@@ -2859,12 +1794,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k > 1500 "
                 "and rows <= 1800 "
                 "and columns > 68000 "
-                "and k > 120 "
-                "and elements > 4700000",
-        .ranking = kRanking50,
+                "and k > 120",
+        .ranking = kRanking34,
     },
     {
-        .id = 51,
+        .id = 35,
         .problems = 5,
         .margin = 13.82F,
         .regret = 1.00F,
@@ -2875,77 +1809,27 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 39000 "
                 "and rows / k <= 10000 "
                 "and columns / k > 1500 "
-                "and rows > 1800 "
-                "and k <= 32",
-        .ranking = kRanking51,
+                "and rows > 1800",
+        .ranking = kRanking35,
     },
     {
-        .id = 52,
+        .id = 36,
+        .problems = 5,
+        .margin = 5.45F,
+        .regret = 1.21F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.47F,
+        .path = "layout == transposed "
+                "and order == ascending "
+                "and elements > 39000 "
+                "and rows / k > 10000 "
+                "and rows / columns <= 64",
+        .ranking = kRanking36,
+    },
+    {
+        .id = 37,
         .problems = 2,
-        .margin = 12.75F,
-        .regret = 1.06F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.12F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k > 1500 "
-                "and rows > 1800 "
-                "and k > 32",
-        .ranking = kRanking52,
-    },
-    {
-        .id = 53,
-        .problems = 4,
-        .margin = 4.46F,
-        .regret = 1.26F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.60F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k > 10000 "
-                "and rows / columns <= 64 "
-                "and rows <= 39000",
-        .ranking = kRanking53,
-    },
-    {
-        .id = 54,
-        .problems = 1,
-        .margin = 1.64F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k > 10000 "
-                "and rows / columns <= 64 "
-                "and rows > 39000 "
-                "and columns * k <= 4700",
-        .ranking = kRanking54,
-    },
-    {
-        .id = 55,
-        .problems = 2,
-        .margin = 2.60F,
-        .regret = 1.28F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.65F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k > 10000 "
-                "and rows / columns <= 64 "
-                "and rows > 39000 "
-                "and columns * k > 4700",
-        .ranking = kRanking55,
-    },
-    {
-        .id = 56,
-        .problems = 1,
-        .margin = 2.60F,
+        .margin = 2.13F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -2954,28 +1838,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 39000 "
                 "and rows / k > 10000 "
                 "and rows / columns > 64 "
-                "and columns * k <= 12000 "
-                "and elements <= 3900000",
-        .ranking = kRanking56,
+                "and columns * k <= 12000",
+        .ranking = kRanking37,
     },
     {
-        .id = 57,
-        .problems = 1,
-        .margin = 1.64F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k > 10000 "
-                "and rows / columns > 64 "
-                "and columns * k <= 12000 "
-                "and elements > 3900000",
-        .ranking = kRanking57,
-    },
-    {
-        .id = 58,
+        .id = 38,
         .problems = 2,
         .margin = 0.83F,
         .regret = 1.28F,
@@ -2987,10 +1854,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 10000 "
                 "and rows / columns > 64 "
                 "and columns * k > 12000",
-        .ranking = kRanking58,
+        .ranking = kRanking38,
     },
     {
-        .id = 59,
+        .id = 39,
         .problems = 2,
         .margin = 0.72F,
         .regret = 1.41F,
@@ -3002,42 +1869,25 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k <= 220 "
                 "and columns <= 1200 "
                 "and columns <= 47",
-        .ranking = kRanking59,
+        .ranking = kRanking39,
     },
     {
-        .id = 60,
-        .problems = 1,
-        .margin = 1.02F,
+        .id = 40,
+        .problems = 5,
+        .margin = 1.91F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.01F,
         .path = "layout == transposed "
                 "and order != ascending "
                 "and elements <= 39000 "
                 "and columns / k <= 220 "
                 "and columns <= 1200 "
-                "and columns > 47 "
-                "and columns * k <= 64",
-        .ranking = kRanking60,
+                "and columns > 47",
+        .ranking = kRanking40,
     },
     {
-        .id = 61,
-        .problems = 4,
-        .margin = 2.25F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements <= 39000 "
-                "and columns / k <= 220 "
-                "and columns <= 1200 "
-                "and columns > 47 "
-                "and columns * k > 64",
-        .ranking = kRanking61,
-    },
-    {
-        .id = 62,
+        .id = 41,
         .problems = 2,
         .margin = 1.65F,
         .regret = 1.00F,
@@ -3049,10 +1899,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k <= 220 "
                 "and columns > 1200 "
                 "and columns / k <= 100",
-        .ranking = kRanking62,
+        .ranking = kRanking41,
     },
     {
-        .id = 63,
+        .id = 42,
         .problems = 3,
         .margin = 0.33F,
         .regret = 3.25F,
@@ -3063,77 +1913,25 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 39000 "
                 "and columns / k <= 220 "
                 "and columns > 1200 "
-                "and columns / k > 100 "
-                "and rows <= 8",
-        .ranking = kRanking63,
+                "and columns / k > 100",
+        .ranking = kRanking42,
     },
     {
-        .id = 64,
-        .problems = 1,
-        .margin = 2.20F,
-        .regret = 1.24F,
-        .regret_lo = 1.24F,
-        .regret_hi = 1.24F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements <= 39000 "
-                "and columns / k <= 220 "
-                "and columns > 1200 "
-                "and columns / k > 100 "
-                "and rows > 8",
-        .ranking = kRanking64,
-    },
-    {
-        .id = 65,
+        .id = 43,
         .problems = 4,
         .margin = 0.53F,
         .regret = 2.56F,
         .regret_lo = 1.79F,
         .regret_hi = 3.66F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements <= 39000 "
-                "and columns / k > 220 "
-                "and k <= 6",
-        .ranking = kRanking65,
+        .path = "layout == transposed and order != ascending and elements <= 39000 and columns / k > 220",
+        .ranking = kRanking43,
     },
     {
-        .id = 66,
-        .problems = 1,
-        .margin = 0.37F,
-        .regret = 2.73F,
-        .regret_lo = 2.73F,
-        .regret_hi = 2.73F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements <= 39000 "
-                "and columns / k > 220 "
-                "and k > 6",
-        .ranking = kRanking66,
-    },
-    {
-        .id = 67,
+        .id = 44,
         .problems = 2,
-        .margin = 0.44F,
-        .regret = 2.27F,
-        .regret_lo = 2.14F,
-        .regret_hi = 2.42F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k <= 0.027 "
-                "and elements <= 82000",
-        .ranking = kRanking67,
-    },
-    {
-        .id = 68,
-        .problems = 1,
-        .margin = 0.11F,
-        .regret = 9.41F,
-        .regret_lo = 9.41F,
+        .margin = 0.29F,
+        .regret = 3.43F,
+        .regret_lo = 1.25F,
         .regret_hi = 9.41F,
         .path = "layout == transposed "
                 "and order != ascending "
@@ -3141,101 +1939,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k <= 10000 "
                 "and elements <= 33000000 "
                 "and k <= 470 "
-                "and rows / k <= 0.027 "
-                "and elements > 82000",
-        .ranking = kRanking68,
+                "and rows / k <= 0.027",
+        .ranking = kRanking44,
     },
     {
-        .id = 69,
-        .problems = 1,
-        .margin = 0.08F,
-        .regret = 12.51F,
-        .regret_lo = 12.51F,
-        .regret_hi = 12.51F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k > 0.027 "
-                "and columns / k <= 39000 "
-                "and rows <= 47000 "
-                "and rows / k <= 2200 "
-                "and columns * k <= 100",
-        .ranking = kRanking69,
-    },
-    {
-        .id = 70,
-        .problems = 2,
-        .margin = 1.74F,
-        .regret = 2.05F,
-        .regret_lo = 1.00F,
-        .regret_hi = 4.22F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k > 0.027 "
-                "and columns / k <= 39000 "
-                "and rows <= 47000 "
-                "and rows / k <= 2200 "
-                "and columns * k > 100 "
-                "and rows / k <= 0.15 "
-                "and rows / columns <= 0.00056 "
-                "and rows <= 22",
-        .ranking = kRanking70,
-    },
-    {
-        .id = 71,
-        .problems = 1,
-        .margin = 0.47F,
-        .regret = 2.14F,
-        .regret_lo = 2.14F,
-        .regret_hi = 2.14F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k > 0.027 "
-                "and columns / k <= 39000 "
-                "and rows <= 47000 "
-                "and rows / k <= 2200 "
-                "and columns * k > 100 "
-                "and rows / k <= 0.15 "
-                "and rows / columns <= 0.00056 "
-                "and rows > 22",
-        .ranking = kRanking71,
-    },
-    {
-        .id = 72,
-        .problems = 1,
-        .margin = 0.47F,
-        .regret = 2.14F,
-        .regret_lo = 2.14F,
-        .regret_hi = 2.14F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k > 0.027 "
-                "and columns / k <= 39000 "
-                "and rows <= 47000 "
-                "and rows / k <= 2200 "
-                "and columns * k > 100 "
-                "and rows / k <= 0.15 "
-                "and rows / columns > 0.00056 "
-                "and rows <= 27",
-        .ranking = kRanking72,
-    },
-    {
-        .id = 73,
+        .id = 45,
         .problems = 1,
         .margin = 2.14F,
         .regret = 1.00F,
@@ -3251,110 +1959,15 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k <= 39000 "
                 "and rows <= 47000 "
                 "and rows / k <= 2200 "
-                "and columns * k > 100 "
-                "and rows / k <= 0.15 "
-                "and rows / columns > 0.00056 "
-                "and rows > 27",
-        .ranking = kRanking73,
+                "and rows / columns <= 0.068 "
+                "and columns / k <= 64 "
+                "and rows <= 47",
+        .ranking = kRanking45,
     },
     {
-        .id = 74,
+        .id = 46,
         .problems = 1,
-        .margin = 1.00F,
-        .regret = 2.89F,
-        .regret_lo = 2.89F,
-        .regret_hi = 2.89F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k > 0.027 "
-                "and columns / k <= 39000 "
-                "and rows <= 47000 "
-                "and rows / k <= 2200 "
-                "and columns * k > 100 "
-                "and rows / k > 0.15 "
-                "and rows <= 15000 "
-                "and columns / k <= 1.8",
-        .ranking = kRanking74,
-    },
-    {
-        .id = 75,
-        .problems = 2,
-        .margin = 3.56F,
-        .regret = 1.20F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.39F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k > 0.027 "
-                "and columns / k <= 39000 "
-                "and rows <= 47000 "
-                "and rows / k <= 2200 "
-                "and columns * k > 100 "
-                "and rows / k > 0.15 "
-                "and rows <= 15000 "
-                "and columns / k > 1.8 "
-                "and rows / columns <= 5.6e-05",
-        .ranking = kRanking75,
-    },
-    {
-        .id = 76,
-        .problems = 12,
-        .margin = 3.29F,
-        .regret = 1.11F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.37F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k > 0.027 "
-                "and columns / k <= 39000 "
-                "and rows <= 47000 "
-                "and rows / k <= 2200 "
-                "and columns * k > 100 "
-                "and rows / k > 0.15 "
-                "and rows <= 15000 "
-                "and columns / k > 1.8 "
-                "and rows / columns > 5.6e-05",
-        .ranking = kRanking76,
-    },
-    {
-        .id = 77,
-        .problems = 2,
-        .margin = 5.25F,
-        .regret = 1.05F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.08F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k > 0.027 "
-                "and columns / k <= 39000 "
-                "and rows <= 47000 "
-                "and rows / k <= 2200 "
-                "and columns * k > 100 "
-                "and rows / k > 0.15 "
-                "and rows > 15000 "
-                "and results <= 1800000",
-        .ranking = kRanking77,
-    },
-    {
-        .id = 78,
-        .problems = 1,
-        .margin = 2.89F,
+        .margin = 1.18F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -3368,19 +1981,18 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k <= 39000 "
                 "and rows <= 47000 "
                 "and rows / k <= 2200 "
-                "and columns * k > 100 "
-                "and rows / k > 0.15 "
-                "and rows > 15000 "
-                "and results > 1800000",
-        .ranking = kRanking78,
+                "and rows / columns <= 0.068 "
+                "and columns / k <= 64 "
+                "and rows > 47",
+        .ranking = kRanking46,
     },
     {
-        .id = 79,
+        .id = 47,
         .problems = 2,
-        .margin = 0.52F,
-        .regret = 1.91F,
-        .regret_lo = 1.40F,
-        .regret_hi = 2.59F,
+        .margin = 0.51F,
+        .regret = 2.18F,
+        .regret_lo = 1.01F,
+        .regret_hi = 4.72F,
         .path = "layout == transposed "
                 "and order != ascending "
                 "and elements > 39000 "
@@ -3390,38 +2002,19 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 0.027 "
                 "and columns / k <= 39000 "
                 "and rows <= 47000 "
-                "and rows / k > 2200 "
-                "and elements <= 1800000",
-        .ranking = kRanking79,
+                "and rows / k <= 2200 "
+                "and rows / columns <= 0.068 "
+                "and columns / k > 64 "
+                "and columns * k <= 4096",
+        .ranking = kRanking47,
     },
     {
-        .id = 80,
-        .problems = 1,
-        .margin = 0.93F,
-        .regret = 1.08F,
-        .regret_lo = 1.08F,
-        .regret_hi = 1.08F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k > 0.027 "
-                "and columns / k <= 39000 "
-                "and rows <= 47000 "
-                "and rows / k > 2200 "
-                "and elements > 1800000 "
-                "and elements <= 6800000",
-        .ranking = kRanking80,
-    },
-    {
-        .id = 81,
-        .problems = 2,
-        .margin = 2.38F,
-        .regret = 1.02F,
+        .id = 48,
+        .problems = 8,
+        .margin = 3.80F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
+        .regret_hi = 1.03F,
         .path = "layout == transposed "
                 "and order != ascending "
                 "and elements > 39000 "
@@ -3431,34 +2024,197 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 0.027 "
                 "and columns / k <= 39000 "
                 "and rows <= 47000 "
-                "and rows / k > 2200 "
-                "and elements > 1800000 "
-                "and elements > 6800000",
-        .ranking = kRanking81,
+                "and rows / k <= 2200 "
+                "and rows / columns <= 0.068 "
+                "and columns / k > 64 "
+                "and columns * k > 4096",
+        .ranking = kRanking48,
     },
     {
-        .id = 82,
+        .id = 49,
+        .problems = 4,
+        .margin = 0.70F,
+        .regret = 2.48F,
+        .regret_lo = 1.11F,
+        .regret_hi = 10.03F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 33000000 "
+                "and k <= 470 "
+                "and rows / k > 0.027 "
+                "and columns / k <= 39000 "
+                "and rows <= 47000 "
+                "and rows / k <= 2200 "
+                "and rows / columns > 0.068 "
+                "and rows / k <= 11 "
+                "and elements <= 1800000",
+        .ranking = kRanking49,
+    },
+    {
+        .id = 50,
+        .problems = 2,
+        .margin = 5.36F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 33000000 "
+                "and k <= 470 "
+                "and rows / k > 0.027 "
+                "and columns / k <= 39000 "
+                "and rows <= 47000 "
+                "and rows / k <= 2200 "
+                "and rows / columns > 0.068 "
+                "and rows / k <= 11 "
+                "and elements > 1800000",
+        .ranking = kRanking50,
+    },
+    {
+        .id = 51,
+        .problems = 1,
+        .margin = 0.81F,
+        .regret = 1.24F,
+        .regret_lo = 1.24F,
+        .regret_hi = 1.24F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 33000000 "
+                "and k <= 470 "
+                "and rows / k > 0.027 "
+                "and columns / k <= 39000 "
+                "and rows <= 47000 "
+                "and rows / k <= 2200 "
+                "and rows / columns > 0.068 "
+                "and rows / k > 11 "
+                "and rows <= 330",
+        .ranking = kRanking51,
+    },
+    {
+        .id = 52,
+        .problems = 1,
+        .margin = 0.81F,
+        .regret = 1.24F,
+        .regret_lo = 1.24F,
+        .regret_hi = 1.24F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 33000000 "
+                "and k <= 470 "
+                "and rows / k > 0.027 "
+                "and columns / k <= 39000 "
+                "and rows <= 47000 "
+                "and rows / k <= 2200 "
+                "and rows / columns > 0.068 "
+                "and rows / k > 11 "
+                "and rows > 330 "
+                "and rows / k <= 120 "
+                "and elements <= 470000",
+        .ranking = kRanking52,
+    },
+    {
+        .id = 53,
+        .problems = 3,
+        .margin = 3.12F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 33000000 "
+                "and k <= 470 "
+                "and rows / k > 0.027 "
+                "and columns / k <= 39000 "
+                "and rows <= 47000 "
+                "and rows / k <= 2200 "
+                "and rows / columns > 0.068 "
+                "and rows / k > 11 "
+                "and rows > 330 "
+                "and rows / k <= 120 "
+                "and elements > 470000",
+        .ranking = kRanking53,
+    },
+    {
+        .id = 54,
+        .problems = 5,
+        .margin = 4.27F,
+        .regret = 1.29F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.89F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 33000000 "
+                "and k <= 470 "
+                "and rows / k > 0.027 "
+                "and columns / k <= 39000 "
+                "and rows <= 47000 "
+                "and rows / k <= 2200 "
+                "and rows / columns > 0.068 "
+                "and rows / k > 11 "
+                "and rows > 330 "
+                "and rows / k > 120 "
+                "and elements <= 3300000",
+        .ranking = kRanking54,
+    },
+    {
+        .id = 55,
+        .problems = 1,
+        .margin = 2.81F,
+        .regret = 1.03F,
+        .regret_lo = 1.03F,
+        .regret_hi = 1.03F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 33000000 "
+                "and k <= 470 "
+                "and rows / k > 0.027 "
+                "and columns / k <= 39000 "
+                "and rows <= 47000 "
+                "and rows / k <= 2200 "
+                "and rows / columns > 0.068 "
+                "and rows / k > 11 "
+                "and rows > 330 "
+                "and rows / k > 120 "
+                "and elements > 3300000",
+        .ranking = kRanking55,
+    },
+    {
+        .id = 56,
+        .problems = 3,
+        .margin = 1.30F,
+        .regret = 1.39F,
+        .regret_lo = 1.08F,
+        .regret_hi = 2.13F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and elements > 39000 "
+                "and rows / k <= 10000 "
+                "and elements <= 33000000 "
+                "and k <= 470 "
+                "and rows / k > 0.027 "
+                "and columns / k <= 39000 "
+                "and rows <= 47000 "
+                "and rows / k > 2200",
+        .ranking = kRanking56,
+    },
+    {
+        .id = 57,
         .problems = 2,
         .margin = 1.05F,
-        .regret = 8.99F,
-        .regret_lo = 1.00F,
-        .regret_hi = 80.87F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k > 0.027 "
-                "and columns / k <= 39000 "
-                "and rows > 47000 "
-                "and k <= 150",
-        .ranking = kRanking82,
-    },
-    {
-        .id = 83,
-        .problems = 1,
-        .margin = 2.89F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -3470,34 +2226,15 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k <= 470 "
                 "and rows / k > 0.027 "
                 "and columns / k <= 39000 "
-                "and rows > 47000 "
-                "and k > 150",
-        .ranking = kRanking83,
+                "and rows > 47000",
+        .ranking = kRanking57,
     },
     {
-        .id = 84,
-        .problems = 1,
-        .margin = 3.38F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k > 0.027 "
-                "and columns / k > 39000 "
-                "and columns <= 82000",
-        .ranking = kRanking84,
-    },
-    {
-        .id = 85,
-        .problems = 2,
-        .margin = 2.07F,
-        .regret = 1.44F,
-        .regret_lo = 1.39F,
+        .id = 58,
+        .problems = 3,
+        .margin = 2.27F,
+        .regret = 1.38F,
+        .regret_lo = 1.25F,
         .regret_hi = 1.50F,
         .path = "layout == transposed "
                 "and order != ascending "
@@ -3506,34 +2243,15 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 33000000 "
                 "and k <= 470 "
                 "and rows / k > 0.027 "
-                "and columns / k > 39000 "
-                "and columns > 82000",
-        .ranking = kRanking85,
+                "and columns / k > 39000",
+        .ranking = kRanking58,
     },
     {
-        .id = 86,
+        .id = 59,
         .problems = 2,
-        .margin = 0.34F,
-        .regret = 5.87F,
-        .regret_lo = 1.00F,
-        .regret_hi = 34.46F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k > 470 "
-                "and elements <= 4194304 "
-                "and columns <= 6800 "
-                "and elements <= 1000000",
-        .ranking = kRanking86,
-    },
-    {
-        .id = 87,
-        .problems = 1,
-        .margin = 0.03F,
-        .regret = 34.97F,
-        .regret_lo = 34.97F,
+        .margin = 0.29F,
+        .regret = 6.79F,
+        .regret_lo = 1.32F,
         .regret_hi = 34.97F,
         .path = "layout == transposed "
                 "and order != ascending "
@@ -3542,30 +2260,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 33000000 "
                 "and k > 470 "
                 "and elements <= 4194304 "
-                "and columns <= 6800 "
-                "and elements > 1000000",
-        .ranking = kRanking87,
+                "and columns <= 6800",
+        .ranking = kRanking59,
     },
     {
-        .id = 88,
-        .problems = 1,
-        .margin = 0.11F,
-        .regret = 9.41F,
-        .regret_lo = 9.41F,
-        .regret_hi = 9.41F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k > 470 "
-                "and elements <= 4194304 "
-                "and columns > 6800 "
-                "and rows / columns <= 0.00015",
-        .ranking = kRanking88,
-    },
-    {
-        .id = 89,
+        .id = 60,
         .problems = 3,
         .margin = 1.48F,
         .regret = 2.13F,
@@ -3578,12 +2277,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 33000000 "
                 "and k > 470 "
                 "and elements <= 4194304 "
-                "and columns > 6800 "
-                "and rows / columns > 0.00015",
-        .ranking = kRanking89,
+                "and columns > 6800",
+        .ranking = kRanking60,
     },
     {
-        .id = 90,
+        .id = 61,
         .problems = 1,
         .margin = 1.87F,
         .regret = 1.00F,
@@ -3596,82 +2294,26 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 33000000 "
                 "and k > 470 "
                 "and elements > 4194304",
-        .ranking = kRanking90,
+        .ranking = kRanking61,
     },
     {
-        .id = 91,
-        .problems = 1,
-        .margin = 2.24F,
-        .regret = 1.11F,
-        .regret_lo = 1.11F,
-        .regret_hi = 1.11F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements > 33000000 "
-                "and k <= 68 "
-                "and k <= 33 "
-                "and k <= 1 "
-                "and rows / columns <= 0.022",
-        .ranking = kRanking91,
-    },
-    {
-        .id = 92,
-        .problems = 1,
-        .margin = 2.49F,
-        .regret = 1.00F,
+        .id = 62,
+        .problems = 8,
+        .margin = 11.08F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.04F,
         .path = "layout == transposed "
                 "and order != ascending "
                 "and elements > 39000 "
                 "and rows / k <= 10000 "
                 "and elements > 33000000 "
                 "and k <= 68 "
-                "and k <= 33 "
-                "and k <= 1 "
-                "and rows / columns > 0.022",
-        .ranking = kRanking92,
+                "and k <= 33",
+        .ranking = kRanking62,
     },
     {
-        .id = 93,
-        .problems = 1,
-        .margin = 2.85F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements > 33000000 "
-                "and k <= 68 "
-                "and k <= 33 "
-                "and k > 1 "
-                "and results <= 270",
-        .ranking = kRanking93,
-    },
-    {
-        .id = 94,
-        .problems = 7,
-        .margin = 13.92F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements > 33000000 "
-                "and k <= 68 "
-                "and k <= 33 "
-                "and k > 1 "
-                "and results > 270",
-        .ranking = kRanking94,
-    },
-    {
-        .id = 95,
+        .id = 63,
         .problems = 5,
         .margin = 10.77F,
         .regret = 1.08F,
@@ -3684,63 +2326,26 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 33000000 "
                 "and k <= 68 "
                 "and k > 33",
-        .ranking = kRanking95,
+        .ranking = kRanking63,
     },
     {
-        .id = 96,
+        .id = 64,
         .problems = 1,
-        .margin = 2.89F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .margin = 6.17F,
+        .regret = 1.03F,
+        .regret_lo = 1.03F,
+        .regret_hi = 1.03F,
         .path = "layout == transposed "
                 "and order != ascending "
                 "and elements > 39000 "
                 "and rows / k <= 10000 "
                 "and elements > 33000000 "
                 "and k > 68 "
-                "and k <= 220 "
-                "and columns / k <= 2.7",
-        .ranking = kRanking96,
+                "and k <= 220",
+        .ranking = kRanking64,
     },
     {
-        .id = 97,
-        .problems = 1,
-        .margin = 6.37F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements > 33000000 "
-                "and k > 68 "
-                "and k <= 220 "
-                "and columns / k > 2.7 "
-                "and results <= 10000",
-        .ranking = kRanking97,
-    },
-    {
-        .id = 98,
-        .problems = 6,
-        .margin = 7.57F,
-        .regret = 1.14F,
-        .regret_lo = 1.06F,
-        .regret_hi = 1.25F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements > 33000000 "
-                "and k > 68 "
-                "and k <= 220 "
-                "and columns / k > 2.7 "
-                "and results > 10000",
-        .ranking = kRanking98,
-    },
-    {
-        .id = 99,
+        .id = 65,
         .problems = 4,
         .margin = 6.92F,
         .regret = 1.00F,
@@ -3753,12 +2358,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 33000000 "
                 "and k > 68 "
                 "and k > 220",
-        .ranking = kRanking99,
+        .ranking = kRanking65,
     },
     {
-        .id = 100,
-        .problems = 1,
-        .margin = 1.05F,
+        .id = 66,
+        .problems = 3,
+        .margin = 2.25F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -3766,29 +2371,13 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and order != ascending "
                 "and elements > 39000 "
                 "and rows / k > 10000 "
-                "and columns * k <= 3300 "
-                "and rows <= 39000",
-        .ranking = kRanking100,
+                "and columns * k <= 3300",
+        .ranking = kRanking66,
     },
     {
-        .id = 101,
-        .problems = 2,
-        .margin = 1.93F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k > 10000 "
-                "and columns * k <= 3300 "
-                "and rows > 39000",
-        .ranking = kRanking101,
-    },
-    {
-        .id = 102,
-        .problems = 2,
-        .margin = 4.43F,
+        .id = 67,
+        .problems = 3,
+        .margin = 2.66F,
         .regret = 1.05F,
         .regret_lo = 1.00F,
         .regret_hi = 1.11F,
@@ -3796,44 +2385,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and order != ascending "
                 "and elements > 39000 "
                 "and rows / k > 10000 "
-                "and columns * k > 3300 "
-                "and results <= 150000",
-        .ranking = kRanking102,
+                "and columns * k > 3300",
+        .ranking = kRanking67,
     },
     {
-        .id = 103,
-        .problems = 1,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k > 10000 "
-                "and columns * k > 3300 "
-                "and results > 150000 "
-                "and columns * k <= 8192",
-        .ranking = kRanking103,
-    },
-    {
-        .id = 104,
-        .problems = 2,
-        .margin = 2.38F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k > 10000 "
-                "and columns * k > 3300 "
-                "and results > 150000 "
-                "and columns * k > 8192",
-        .ranking = kRanking104,
-    },
-    {
-        .id = 105,
+        .id = 68,
         .problems = 1,
         .margin = 1.36F,
         .regret = 1.00F,
@@ -3845,42 +2401,25 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns <= 8.2e-05 "
                 "and columns * k <= 12000000 "
                 "and columns <= 39000",
-        .ranking = kRanking105,
+        .ranking = kRanking68,
     },
     {
-        .id = 106,
-        .problems = 9,
-        .margin = 1.89F,
-        .regret = 1.00F,
+        .id = 69,
+        .problems = 10,
+        .margin = 1.91F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.02F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and rows / columns <= 0.00068 "
                 "and rows / columns <= 8.2e-05 "
                 "and columns * k <= 12000000 "
-                "and columns > 39000 "
-                "and elements <= 8200000",
-        .ranking = kRanking106,
+                "and columns > 39000",
+        .ranking = kRanking69,
     },
     {
-        .id = 107,
-        .problems = 1,
-        .margin = 2.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns <= 8.2e-05 "
-                "and columns * k <= 12000000 "
-                "and columns > 39000 "
-                "and elements > 8200000",
-        .ranking = kRanking107,
-    },
-    {
-        .id = 108,
+        .id = 70,
         .problems = 2,
         .margin = 1.00F,
         .regret = 1.01F,
@@ -3890,27 +2429,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and order == ascending "
                 "and rows / columns <= 0.00068 "
                 "and rows / columns <= 8.2e-05 "
-                "and columns * k > 12000000 "
-                "and rows <= 32",
-        .ranking = kRanking108,
+                "and columns * k > 12000000",
+        .ranking = kRanking70,
     },
     {
-        .id = 109,
-        .problems = 2,
-        .margin = 1.64F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns <= 8.2e-05 "
-                "and columns * k > 12000000 "
-                "and rows > 32",
-        .ranking = kRanking109,
-    },
-    {
-        .id = 110,
+        .id = 71,
         .problems = 4,
         .margin = 1.53F,
         .regret = 1.00F,
@@ -3921,10 +2444,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns <= 0.00068 "
                 "and rows / columns > 8.2e-05 "
                 "and columns <= 12000",
-        .ranking = kRanking110,
+        .ranking = kRanking71,
     },
     {
-        .id = 111,
+        .id = 72,
         .problems = 4,
         .margin = 1.13F,
         .regret = 1.24F,
@@ -3938,10 +2461,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows <= 128 "
                 "and k <= 3 "
                 "and columns * k <= 120000",
-        .ranking = kRanking111,
+        .ranking = kRanking72,
     },
     {
-        .id = 112,
+        .id = 73,
         .problems = 3,
         .margin = 1.08F,
         .regret = 1.20F,
@@ -3955,10 +2478,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows <= 128 "
                 "and k <= 3 "
                 "and columns * k > 120000",
-        .ranking = kRanking112,
+        .ranking = kRanking73,
     },
     {
-        .id = 113,
+        .id = 74,
         .problems = 3,
         .margin = 1.19F,
         .regret = 1.01F,
@@ -3971,13 +2494,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 12000 "
                 "and rows <= 128 "
                 "and k > 3 "
-                "and k <= 680 "
-                "and rows * columns <= 2097152 "
+                "and columns <= 68000 "
                 "and columns <= 56000",
-        .ranking = kRanking113,
+        .ranking = kRanking74,
     },
     {
-        .id = 114,
+        .id = 75,
         .problems = 1,
         .margin = 1.48F,
         .regret = 1.00F,
@@ -3990,18 +2512,17 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 12000 "
                 "and rows <= 128 "
                 "and k > 3 "
-                "and k <= 680 "
-                "and rows * columns <= 2097152 "
+                "and columns <= 68000 "
                 "and columns > 56000",
-        .ranking = kRanking114,
+        .ranking = kRanking75,
     },
     {
-        .id = 115,
-        .problems = 5,
-        .margin = 1.15F,
-        .regret = 1.18F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.38F,
+        .id = 76,
+        .problems = 8,
+        .margin = 1.22F,
+        .regret = 1.19F,
+        .regret_lo = 1.05F,
+        .regret_hi = 1.37F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and rows / columns <= 0.00068 "
@@ -4009,13 +2530,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 12000 "
                 "and rows <= 128 "
                 "and k > 3 "
-                "and k <= 680 "
-                "and rows * columns > 2097152 "
+                "and columns > 68000 "
                 "and rows <= 39",
-        .ranking = kRanking115,
+        .ranking = kRanking76,
     },
     {
-        .id = 116,
+        .id = 77,
         .problems = 2,
         .margin = 1.64F,
         .regret = 1.00F,
@@ -4028,30 +2548,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 12000 "
                 "and rows <= 128 "
                 "and k > 3 "
-                "and k <= 680 "
-                "and rows * columns > 2097152 "
+                "and columns > 68000 "
                 "and rows > 39",
-        .ranking = kRanking116,
+        .ranking = kRanking77,
     },
     {
-        .id = 117,
-        .problems = 2,
-        .margin = 1.61F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns > 8.2e-05 "
-                "and columns > 12000 "
-                "and rows <= 128 "
-                "and k > 3 "
-                "and k > 680",
-        .ranking = kRanking117,
-    },
-    {
-        .id = 118,
+        .id = 78,
         .problems = 6,
         .margin = 1.07F,
         .regret = 1.51F,
@@ -4063,10 +2565,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns > 8.2e-05 "
                 "and columns > 12000 "
                 "and rows > 128",
-        .ranking = kRanking118,
+        .ranking = kRanking78,
     },
     {
-        .id = 119,
+        .id = 79,
         .problems = 4,
         .margin = 1.21F,
         .regret = 1.00F,
@@ -4081,10 +2583,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k <= 12 "
                 "and rows <= 8192 "
                 "and rows <= 2048",
-        .ranking = kRanking119,
+        .ranking = kRanking79,
     },
     {
-        .id = 120,
+        .id = 80,
         .problems = 2,
         .margin = 1.46F,
         .regret = 1.04F,
@@ -4099,10 +2601,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k <= 12 "
                 "and rows <= 8192 "
                 "and rows > 2048",
-        .ranking = kRanking120,
+        .ranking = kRanking80,
     },
     {
-        .id = 121,
+        .id = 81,
         .problems = 2,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -4116,10 +2618,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 2200 "
                 "and columns / k <= 12 "
                 "and rows > 8192",
-        .ranking = kRanking121,
+        .ranking = kRanking81,
     },
     {
-        .id = 122,
+        .id = 82,
         .problems = 1,
         .margin = 1.17F,
         .regret = 1.00F,
@@ -4134,10 +2636,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k > 12 "
                 "and columns * k <= 32 "
                 "and elements <= 65536",
-        .ranking = kRanking122,
+        .ranking = kRanking82,
     },
     {
-        .id = 123,
+        .id = 83,
         .problems = 1,
         .margin = 0.52F,
         .regret = 1.92F,
@@ -4152,15 +2654,15 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k > 12 "
                 "and columns * k <= 32 "
                 "and elements > 65536",
-        .ranking = kRanking123,
+        .ranking = kRanking83,
     },
     {
-        .id = 124,
-        .problems = 2,
-        .margin = 0.90F,
-        .regret = 1.11F,
-        .regret_lo = 1.06F,
-        .regret_hi = 1.17F,
+        .id = 84,
+        .problems = 5,
+        .margin = 1.04F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and rows / columns > 0.00068 "
@@ -4169,16 +2671,40 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 2200 "
                 "and columns / k > 12 "
                 "and columns * k > 32 "
-                "and rows / columns <= 0.0012",
-        .ranking = kRanking124,
+                "and results <= 10000 "
+                "and columns <= 1500 "
+                "and rows / columns <= 0.18 "
+                "and columns <= 1200",
+        .ranking = kRanking84,
     },
     {
-        .id = 125,
-        .problems = 4,
+        .id = 85,
+        .problems = 8,
+        .margin = 1.41F,
+        .regret = 1.15F,
+        .regret_lo = 1.04F,
+        .regret_hi = 1.29F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00068 "
+                "and k <= 32 "
+                "and rows / columns <= 1024 "
+                "and columns <= 2200 "
+                "and columns / k > 12 "
+                "and columns * k > 32 "
+                "and results <= 10000 "
+                "and columns <= 1500 "
+                "and rows / columns <= 0.18 "
+                "and columns > 1200",
+        .ranking = kRanking85,
+    },
+    {
+        .id = 86,
+        .problems = 6,
         .margin = 1.03F,
         .regret = 1.02F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
+        .regret_hi = 1.03F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and rows / columns > 0.00068 "
@@ -4187,22 +2713,19 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 2200 "
                 "and columns / k > 12 "
                 "and columns * k > 32 "
-                "and rows / columns > 0.0012 "
-                "and columns / k <= 1800 "
-                "and elements <= 1200000 "
+                "and results <= 10000 "
                 "and columns <= 1500 "
-                "and rows <= 3900 "
-                "and columns * k <= 330 "
-                "and k <= 2",
-        .ranking = kRanking125,
+                "and rows / columns > 0.18 "
+                "and rows <= 256",
+        .ranking = kRanking86,
     },
     {
-        .id = 126,
-        .problems = 6,
-        .margin = 0.99F,
-        .regret = 1.27F,
-        .regret_lo = 1.05F,
-        .regret_hi = 1.52F,
+        .id = 87,
+        .problems = 5,
+        .margin = 1.06F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and rows / columns > 0.00068 "
@@ -4211,87 +2734,14 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 2200 "
                 "and columns / k > 12 "
                 "and columns * k > 32 "
-                "and rows / columns > 0.0012 "
-                "and columns / k <= 1800 "
-                "and elements <= 1200000 "
+                "and results <= 10000 "
                 "and columns <= 1500 "
-                "and rows <= 3900 "
-                "and columns * k <= 330 "
-                "and k > 2",
-        .ranking = kRanking126,
+                "and rows / columns > 0.18 "
+                "and rows > 256",
+        .ranking = kRanking87,
     },
     {
-        .id = 127,
-        .problems = 6,
-        .margin = 0.86F,
-        .regret = 1.44F,
-        .regret_lo = 1.18F,
-        .regret_hi = 1.70F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns <= 2200 "
-                "and columns / k > 12 "
-                "and columns * k > 32 "
-                "and rows / columns > 0.0012 "
-                "and columns / k <= 1800 "
-                "and elements <= 1200000 "
-                "and columns <= 1500 "
-                "and rows <= 3900 "
-                "and columns * k > 330 "
-                "and columns <= 180",
-        .ranking = kRanking127,
-    },
-    {
-        .id = 128,
-        .problems = 12,
-        .margin = 1.02F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns <= 2200 "
-                "and columns / k > 12 "
-                "and columns * k > 32 "
-                "and rows / columns > 0.0012 "
-                "and columns / k <= 1800 "
-                "and elements <= 1200000 "
-                "and columns <= 1500 "
-                "and rows <= 3900 "
-                "and columns * k > 330 "
-                "and columns > 180",
-        .ranking = kRanking128,
-    },
-    {
-        .id = 129,
-        .problems = 4,
-        .margin = 1.10F,
-        .regret = 1.45F,
-        .regret_lo = 1.07F,
-        .regret_hi = 2.18F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns <= 2200 "
-                "and columns / k > 12 "
-                "and columns * k > 32 "
-                "and rows / columns > 0.0012 "
-                "and columns / k <= 1800 "
-                "and elements <= 1200000 "
-                "and columns <= 1500 "
-                "and rows > 3900",
-        .ranking = kRanking129,
-    },
-    {
-        .id = 130,
+        .id = 88,
         .problems = 1,
         .margin = 1.22F,
         .regret = 1.00F,
@@ -4305,14 +2755,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 2200 "
                 "and columns / k > 12 "
                 "and columns * k > 32 "
-                "and rows / columns > 0.0012 "
-                "and columns / k <= 1800 "
-                "and elements <= 1200000 "
+                "and results <= 10000 "
                 "and columns > 1500",
-        .ranking = kRanking130,
+        .ranking = kRanking88,
     },
     {
-        .id = 131,
+        .id = 89,
         .problems = 1,
         .margin = 1.04F,
         .regret = 1.00F,
@@ -4326,176 +2774,52 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 2200 "
                 "and columns / k > 12 "
                 "and columns * k > 32 "
-                "and rows / columns > 0.0012 "
-                "and columns / k <= 1800 "
-                "and elements > 1200000 "
+                "and results > 10000 "
                 "and columns <= 256 "
-                "and rows / columns <= 82",
-        .ranking = kRanking131,
+                "and rows / columns <= 64",
+        .ranking = kRanking89,
     },
     {
-        .id = 132,
-        .problems = 5,
-        .margin = 1.27F,
-        .regret = 1.19F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.45F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns <= 2200 "
-                "and columns / k > 12 "
-                "and columns * k > 32 "
-                "and rows / columns > 0.0012 "
-                "and columns / k <= 1800 "
-                "and elements > 1200000 "
-                "and columns <= 256 "
-                "and rows / columns > 82",
-        .ranking = kRanking132,
-    },
-    {
-        .id = 133,
-        .problems = 1,
-        .margin = 0.97F,
-        .regret = 1.06F,
-        .regret_lo = 1.06F,
-        .regret_hi = 1.06F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns <= 2200 "
-                "and columns / k > 12 "
-                "and columns * k > 32 "
-                "and rows / columns > 0.0012 "
-                "and columns / k <= 1800 "
-                "and elements > 1200000 "
-                "and columns > 256 "
-                "and columns <= 512",
-        .ranking = kRanking133,
-    },
-    {
-        .id = 134,
-        .problems = 4,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns <= 2200 "
-                "and columns / k > 12 "
-                "and columns * k > 32 "
-                "and rows / columns > 0.0012 "
-                "and columns / k <= 1800 "
-                "and elements > 1200000 "
-                "and columns > 256 "
-                "and columns > 512",
-        .ranking = kRanking134,
-    },
-    {
-        .id = 135,
-        .problems = 3,
-        .margin = 1.31F,
-        .regret = 1.38F,
-        .regret_lo = 1.00F,
-        .regret_hi = 2.46F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns <= 2200 "
-                "and columns / k > 12 "
-                "and columns * k > 32 "
-                "and rows / columns > 0.0012 "
-                "and columns / k > 1800",
-        .ranking = kRanking135,
-    },
-    {
-        .id = 136,
-        .problems = 8,
-        .margin = 1.36F,
-        .regret = 1.16F,
-        .regret_lo = 1.10F,
-        .regret_hi = 1.21F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns > 2200 "
-                "and rows <= 330 "
-                "and columns <= 4096",
-        .ranking = kRanking136,
-    },
-    {
-        .id = 137,
-        .problems = 4,
-        .margin = 1.44F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.11F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns > 2200 "
-                "and rows <= 330 "
-                "and columns > 4096 "
-                "and rows / columns <= 0.0022 "
-                "and rows <= 120 "
-                "and elements <= 150000",
-        .ranking = kRanking137,
-    },
-    {
-        .id = 138,
-        .problems = 3,
-        .margin = 1.57F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns > 2200 "
-                "and rows <= 330 "
-                "and columns > 4096 "
-                "and rows / columns <= 0.0022 "
-                "and rows <= 120 "
-                "and elements > 150000",
-        .ranking = kRanking138,
-    },
-    {
-        .id = 139,
-        .problems = 4,
-        .margin = 1.16F,
+        .id = 90,
+        .problems = 7,
+        .margin = 1.15F,
         .regret = 1.34F,
-        .regret_lo = 1.01F,
-        .regret_hi = 2.21F,
+        .regret_lo = 1.09F,
+        .regret_hi = 1.75F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and rows / columns > 0.00068 "
                 "and k <= 32 "
                 "and rows / columns <= 1024 "
-                "and columns > 2200 "
-                "and rows <= 330 "
-                "and columns > 4096 "
-                "and rows / columns <= 0.0022 "
-                "and rows > 120",
-        .ranking = kRanking139,
+                "and columns <= 2200 "
+                "and columns / k > 12 "
+                "and columns * k > 32 "
+                "and results > 10000 "
+                "and columns <= 256 "
+                "and rows / columns > 64",
+        .ranking = kRanking90,
     },
     {
-        .id = 140,
+        .id = 91,
+        .problems = 5,
+        .margin = 0.97F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.04F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00068 "
+                "and k <= 32 "
+                "and rows / columns <= 1024 "
+                "and columns <= 2200 "
+                "and columns / k > 12 "
+                "and columns * k > 32 "
+                "and results > 10000 "
+                "and columns > 256",
+        .ranking = kRanking91,
+    },
+    {
+        .id = 92,
         .problems = 3,
         .margin = 2.17F,
         .regret = 1.00F,
@@ -4508,14 +2832,13 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns <= 1024 "
                 "and columns > 2200 "
                 "and rows <= 330 "
-                "and columns > 4096 "
-                "and rows / columns > 0.0022",
-        .ranking = kRanking140,
+                "and columns / k <= 4096",
+        .ranking = kRanking92,
     },
     {
-        .id = 141,
-        .problems = 1,
-        .margin = 1.49F,
+        .id = 93,
+        .problems = 3,
+        .margin = 1.57F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -4525,29 +2848,47 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k <= 32 "
                 "and rows / columns <= 1024 "
                 "and columns > 2200 "
-                "and rows > 330 "
-                "and columns * k <= 18000",
-        .ranking = kRanking141,
+                "and rows <= 330 "
+                "and columns / k > 4096 "
+                "and rows <= 100",
+        .ranking = kRanking93,
     },
     {
-        .id = 142,
-        .problems = 10,
-        .margin = 2.99F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .id = 94,
+        .problems = 6,
+        .margin = 2.42F,
+        .regret = 1.29F,
+        .regret_lo = 1.04F,
+        .regret_hi = 1.79F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and rows / columns > 0.00068 "
                 "and k <= 32 "
                 "and rows / columns <= 1024 "
                 "and columns > 2200 "
-                "and rows > 330 "
-                "and columns * k > 18000",
-        .ranking = kRanking142,
+                "and rows <= 330 "
+                "and columns / k > 4096 "
+                "and rows > 100",
+        .ranking = kRanking94,
     },
     {
-        .id = 143,
+        .id = 95,
+        .problems = 11,
+        .margin = 3.04F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.01F,
+        .path = "layout != transposed "
+                "and order == ascending "
+                "and rows / columns > 0.00068 "
+                "and k <= 32 "
+                "and rows / columns <= 1024 "
+                "and columns > 2200 "
+                "and rows > 330",
+        .ranking = kRanking95,
+    },
+    {
+        .id = 96,
         .problems = 2,
         .margin = 1.27F,
         .regret = 1.17F,
@@ -4561,10 +2902,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 100 "
                 "and rows <= 68000 "
                 "and rows <= 65536",
-        .ranking = kRanking143,
+        .ranking = kRanking96,
     },
     {
-        .id = 144,
+        .id = 97,
         .problems = 1,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -4578,10 +2919,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 100 "
                 "and rows <= 68000 "
                 "and rows > 65536",
-        .ranking = kRanking144,
+        .ranking = kRanking97,
     },
     {
-        .id = 145,
+        .id = 98,
         .problems = 1,
         .margin = 1.18F,
         .regret = 1.00F,
@@ -4594,10 +2935,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns > 1024 "
                 "and columns <= 100 "
                 "and rows > 68000",
-        .ranking = kRanking145,
+        .ranking = kRanking98,
     },
     {
-        .id = 146,
+        .id = 99,
         .problems = 1,
         .margin = 1.04F,
         .regret = 1.00F,
@@ -4609,10 +2950,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k <= 32 "
                 "and rows / columns > 1024 "
                 "and columns > 100",
-        .ranking = kRanking146,
+        .ranking = kRanking99,
     },
     {
-        .id = 147,
+        .id = 100,
         .problems = 1,
         .margin = 1.14F,
         .regret = 1.00F,
@@ -4627,10 +2968,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 15000000 "
                 "and columns <= 1000 "
                 "and rows / columns <= 0.0027",
-        .ranking = kRanking147,
+        .ranking = kRanking100,
     },
     {
-        .id = 148,
+        .id = 101,
         .problems = 5,
         .margin = 1.36F,
         .regret = 1.00F,
@@ -4645,15 +2986,15 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 15000000 "
                 "and columns <= 1000 "
                 "and rows / columns > 0.0027",
-        .ranking = kRanking148,
+        .ranking = kRanking101,
     },
     {
-        .id = 149,
-        .problems = 4,
-        .margin = 1.04F,
-        .regret = 1.21F,
-        .regret_lo = 1.05F,
-        .regret_hi = 1.40F,
+        .id = 102,
+        .problems = 7,
+        .margin = 1.27F,
+        .regret = 1.11F,
+        .regret_lo = 1.01F,
+        .regret_hi = 1.25F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and rows / columns > 0.00068 "
@@ -4661,30 +3002,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 3900 "
                 "and columns / k <= 2.7 "
                 "and elements <= 15000000 "
-                "and columns > 1000 "
-                "and elements <= 220000",
-        .ranking = kRanking149,
+                "and columns > 1000",
+        .ranking = kRanking102,
     },
     {
-        .id = 150,
-        .problems = 3,
-        .margin = 1.20F,
-        .regret = 1.09F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.29F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k > 32 "
-                "and columns <= 3900 "
-                "and columns / k <= 2.7 "
-                "and elements <= 15000000 "
-                "and columns > 1000 "
-                "and elements > 220000",
-        .ranking = kRanking150,
-    },
-    {
-        .id = 151,
+        .id = 103,
         .problems = 1,
         .margin = 1.12F,
         .regret = 1.00F,
@@ -4697,103 +3019,26 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 3900 "
                 "and columns / k <= 2.7 "
                 "and elements > 15000000",
-        .ranking = kRanking151,
+        .ranking = kRanking103,
     },
     {
-        .id = 152,
-        .problems = 5,
-        .margin = 0.98F,
-        .regret = 1.32F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.94F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k > 32 "
-                "and columns <= 3900 "
-                "and columns / k > 2.7 "
-                "and columns <= 2048 "
-                "and columns * k <= 5600",
-        .ranking = kRanking152,
-    },
-    {
-        .id = 153,
-        .problems = 7,
-        .margin = 2.03F,
-        .regret = 1.00F,
+        .id = 104,
+        .problems = 8,
+        .margin = 1.84F,
+        .regret = 1.01F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.02F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and rows / columns > 0.00068 "
                 "and k > 32 "
                 "and columns <= 3900 "
                 "and columns / k > 2.7 "
-                "and columns <= 2048 "
-                "and columns * k > 5600 "
-                "and elements <= 5600000 "
-                "and columns / k <= 22",
-        .ranking = kRanking153,
+                "and columns <= 2048",
+        .ranking = kRanking104,
     },
     {
-        .id = 154,
-        .problems = 1,
-        .margin = 1.06F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k > 32 "
-                "and columns <= 3900 "
-                "and columns / k > 2.7 "
-                "and columns <= 2048 "
-                "and columns * k > 5600 "
-                "and elements <= 5600000 "
-                "and columns / k > 22",
-        .ranking = kRanking154,
-    },
-    {
-        .id = 155,
-        .problems = 6,
-        .margin = 2.18F,
-        .regret = 1.24F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.59F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k > 32 "
-                "and columns <= 3900 "
-                "and columns / k > 2.7 "
-                "and columns <= 2048 "
-                "and columns * k > 5600 "
-                "and elements > 5600000 "
-                "and columns / k <= 12",
-        .ranking = kRanking155,
-    },
-    {
-        .id = 156,
-        .problems = 4,
-        .margin = 0.97F,
-        .regret = 1.26F,
-        .regret_lo = 1.10F,
-        .regret_hi = 1.44F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k > 32 "
-                "and columns <= 3900 "
-                "and columns / k > 2.7 "
-                "and columns <= 2048 "
-                "and columns * k > 5600 "
-                "and elements > 5600000 "
-                "and columns / k > 12",
-        .ranking = kRanking156,
-    },
-    {
-        .id = 157,
+        .id = 105,
         .problems = 1,
         .margin = 1.32F,
         .regret = 1.00F,
@@ -4807,28 +3052,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k > 2.7 "
                 "and columns > 2048 "
                 "and results <= 32768",
-        .ranking = kRanking157,
+        .ranking = kRanking105,
     },
     {
-        .id = 158,
-        .problems = 3,
-        .margin = 1.37F,
-        .regret = 1.50F,
-        .regret_lo = 1.09F,
-        .regret_hi = 2.81F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k > 32 "
-                "and columns <= 3900 "
-                "and columns / k > 2.7 "
-                "and columns > 2048 "
-                "and results > 32768 "
-                "and columns * k <= 220000",
-        .ranking = kRanking158,
-    },
-    {
-        .id = 159,
+        .id = 106,
         .problems = 1,
         .margin = 1.04F,
         .regret = 1.00F,
@@ -4841,12 +3068,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 3900 "
                 "and columns / k > 2.7 "
                 "and columns > 2048 "
-                "and results > 32768 "
-                "and columns * k > 220000",
-        .ranking = kRanking159,
+                "and results > 32768",
+        .ranking = kRanking106,
     },
     {
-        .id = 160,
+        .id = 107,
         .problems = 4,
         .margin = 1.36F,
         .regret = 1.03F,
@@ -4861,34 +3087,15 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns <= 0.027 "
                 "and rows / k <= 0.12 "
                 "and columns <= 8192",
-        .ranking = kRanking160,
+        .ranking = kRanking107,
     },
     {
-        .id = 161,
-        .problems = 4,
-        .margin = 1.54F,
-        .regret = 1.14F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.35F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k > 32 "
-                "and columns > 3900 "
-                "and rows / k <= 1.8 "
-                "and rows / columns <= 0.027 "
-                "and rows / k <= 0.12 "
-                "and columns > 8192 "
-                "and elements <= 1500000",
-        .ranking = kRanking161,
-    },
-    {
-        .id = 162,
+        .id = 108,
         .problems = 1,
-        .margin = 1.10F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .margin = 0.91F,
+        .regret = 1.10F,
+        .regret_lo = 1.10F,
+        .regret_hi = 1.10F,
         .path = "layout != transposed "
                 "and order == ascending "
                 "and rows / columns > 0.00068 "
@@ -4897,12 +3104,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k <= 1.8 "
                 "and rows / columns <= 0.027 "
                 "and rows / k <= 0.12 "
-                "and columns > 8192 "
-                "and elements > 1500000",
-        .ranking = kRanking162,
+                "and columns > 8192",
+        .ranking = kRanking108,
     },
     {
-        .id = 163,
+        .id = 109,
         .problems = 1,
         .margin = 1.24F,
         .regret = 1.00F,
@@ -4916,10 +3122,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k <= 1.8 "
                 "and rows / columns <= 0.027 "
                 "and rows / k > 0.12",
-        .ranking = kRanking163,
+        .ranking = kRanking109,
     },
     {
-        .id = 164,
+        .id = 110,
         .problems = 1,
         .margin = 1.25F,
         .regret = 1.00F,
@@ -4932,10 +3138,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 3900 "
                 "and rows / k <= 1.8 "
                 "and rows / columns > 0.027",
-        .ranking = kRanking164,
+        .ranking = kRanking110,
     },
     {
-        .id = 165,
+        .id = 111,
         .problems = 5,
         .margin = 1.38F,
         .regret = 1.45F,
@@ -4948,27 +3154,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 3900 "
                 "and rows / k > 1.8 "
                 "and columns / k <= 56",
-        .ranking = kRanking165,
+        .ranking = kRanking111,
     },
     {
-        .id = 166,
-        .problems = 3,
-        .margin = 1.44F,
-        .regret = 1.19F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.46F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k > 32 "
-                "and columns > 3900 "
-                "and rows / k > 1.8 "
-                "and columns / k > 56 "
-                "and results <= 12000",
-        .ranking = kRanking166,
-    },
-    {
-        .id = 167,
+        .id = 112,
         .problems = 2,
         .margin = 3.77F,
         .regret = 1.00F,
@@ -4980,29 +3169,13 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k > 32 "
                 "and columns > 3900 "
                 "and rows / k > 1.8 "
-                "and columns / k > 56 "
-                "and results > 12000",
-        .ranking = kRanking167,
+                "and columns / k > 56",
+        .ranking = kRanking112,
     },
     {
-        .id = 168,
+        .id = 113,
         .problems = 2,
-        .margin = 5.05F,
-        .regret = 2.10F,
-        .regret_lo = 1.85F,
-        .regret_hi = 2.39F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns <= 8.2e-05 "
-                "and columns * k <= 10000000 "
-                "and columns <= 27000",
-        .ranking = kRanking168,
-    },
-    {
-        .id = 169,
-        .problems = 2,
-        .margin = 3.19F,
+        .margin = 1.00F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -5010,12 +3183,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and order != ascending "
                 "and rows / columns <= 0.00039 "
                 "and rows / columns <= 8.2e-05 "
-                "and columns * k <= 10000000 "
-                "and columns > 27000",
-        .ranking = kRanking169,
+                "and columns * k <= 10000000",
+        .ranking = kRanking113,
     },
     {
-        .id = 170,
+        .id = 114,
         .problems = 4,
         .margin = 1.32F,
         .regret = 1.35F,
@@ -5026,136 +3198,55 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns <= 0.00039 "
                 "and rows / columns <= 8.2e-05 "
                 "and columns * k > 10000000",
-        .ranking = kRanking170,
+        .ranking = kRanking114,
     },
     {
-        .id = 171,
+        .id = 115,
         .problems = 1,
-        .margin = 0.99F,
-        .regret = 1.14F,
-        .regret_lo = 1.14F,
-        .regret_hi = 1.14F,
+        .margin = 1.19F,
+        .regret = 1.25F,
+        .regret_lo = 1.25F,
+        .regret_hi = 1.25F,
         .path = "layout != transposed "
                 "and order != ascending "
                 "and rows / columns <= 0.00039 "
                 "and rows / columns > 8.2e-05 "
-                "and results <= 8",
-        .ranking = kRanking171,
+                "and elements <= 262144 "
+                "and rows / k <= 0.015",
+        .ranking = kRanking115,
     },
     {
-        .id = 172,
-        .problems = 2,
-        .margin = 0.57F,
-        .regret = 1.76F,
-        .regret_lo = 1.66F,
-        .regret_hi = 1.86F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns > 8.2e-05 "
-                "and results > 8 "
-                "and k <= 3 "
-                "and elements <= 2097152",
-        .ranking = kRanking172,
-    },
-    {
-        .id = 173,
-        .problems = 2,
-        .margin = 1.45F,
-        .regret = 1.10F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.22F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns > 8.2e-05 "
-                "and results > 8 "
-                "and k <= 3 "
-                "and elements > 2097152",
-        .ranking = kRanking173,
-    },
-    {
-        .id = 174,
-        .problems = 1,
-        .margin = 1.49F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns > 8.2e-05 "
-                "and results > 8 "
-                "and k > 3 "
-                "and results <= 16384 "
-                "and results <= 10000 "
-                "and elements <= 5600",
-        .ranking = kRanking174,
-    },
-    {
-        .id = 175,
-        .problems = 3,
-        .margin = 3.59F,
-        .regret = 1.64F,
-        .regret_lo = 1.00F,
-        .regret_hi = 2.39F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns > 8.2e-05 "
-                "and results > 8 "
-                "and k > 3 "
-                "and results <= 16384 "
-                "and results <= 10000 "
-                "and elements > 5600 "
-                "and elements <= 10000000 "
-                "and columns <= 56000 "
-                "and results <= 220",
-        .ranking = kRanking175,
-    },
-    {
-        .id = 176,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns > 8.2e-05 "
-                "and results > 8 "
-                "and k > 3 "
-                "and results <= 16384 "
-                "and results <= 10000 "
-                "and elements > 5600 "
-                "and elements <= 10000000 "
-                "and columns <= 56000 "
-                "and results > 220",
-        .ranking = kRanking176,
-    },
-    {
-        .id = 177,
+        .id = 116,
         .problems = 4,
-        .margin = 0.82F,
-        .regret = 1.51F,
-        .regret_lo = 1.18F,
-        .regret_hi = 1.80F,
+        .margin = 4.62F,
+        .regret = 1.47F,
+        .regret_lo = 1.12F,
+        .regret_hi = 1.93F,
         .path = "layout != transposed "
                 "and order != ascending "
                 "and rows / columns <= 0.00039 "
                 "and rows / columns > 8.2e-05 "
-                "and results > 8 "
-                "and k > 3 "
-                "and results <= 16384 "
-                "and results <= 10000 "
-                "and elements > 5600 "
-                "and elements <= 10000000 "
-                "and columns > 56000",
-        .ranking = kRanking177,
+                "and elements <= 262144 "
+                "and rows / k > 0.015",
+        .ranking = kRanking116,
     },
     {
-        .id = 178,
+        .id = 117,
+        .problems = 6,
+        .margin = 0.76F,
+        .regret = 1.45F,
+        .regret_lo = 1.18F,
+        .regret_hi = 1.75F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns <= 0.00039 "
+                "and rows / columns > 8.2e-05 "
+                "and elements > 262144 "
+                "and elements <= 10000000",
+        .ranking = kRanking117,
+    },
+    {
+        .id = 118,
         .problems = 2,
         .margin = 1.76F,
         .regret = 1.00F,
@@ -5165,113 +3256,26 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and order != ascending "
                 "and rows / columns <= 0.00039 "
                 "and rows / columns > 8.2e-05 "
-                "and results > 8 "
-                "and k > 3 "
-                "and results <= 16384 "
-                "and results <= 10000 "
-                "and elements > 5600 "
+                "and elements > 262144 "
                 "and elements > 10000000",
-        .ranking = kRanking178,
+        .ranking = kRanking118,
     },
     {
-        .id = 179,
-        .problems = 1,
-        .margin = 0.55F,
-        .regret = 1.81F,
-        .regret_lo = 1.81F,
-        .regret_hi = 1.81F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns > 8.2e-05 "
-                "and results > 8 "
-                "and k > 3 "
-                "and results <= 16384 "
-                "and results > 10000",
-        .ranking = kRanking179,
-    },
-    {
-        .id = 180,
-        .problems = 1,
-        .margin = 2.22F,
-        .regret = 1.02F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns > 8.2e-05 "
-                "and results > 8 "
-                "and k > 3 "
-                "and results > 16384",
-        .ranking = kRanking180,
-    },
-    {
-        .id = 181,
+        .id = 119,
         .problems = 2,
-        .margin = 0.84F,
-        .regret = 1.36F,
-        .regret_lo = 1.20F,
-        .regret_hi = 1.53F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns <= 0.012 "
-                "and rows / k <= 0.082 "
-                "and columns * k <= 22000 "
-                "and elements <= 256",
-        .ranking = kRanking181,
-    },
-    {
-        .id = 182,
-        .problems = 1,
-        .margin = 1.13F,
-        .regret = 1.00F,
+        .margin = 1.15F,
+        .regret = 1.06F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
+        .regret_hi = 1.13F,
         .path = "layout != transposed "
                 "and order != ascending "
                 "and rows / columns > 0.00039 "
                 "and rows / columns <= 0.012 "
-                "and rows / k <= 0.082 "
-                "and columns * k <= 22000 "
-                "and elements > 256",
-        .ranking = kRanking182,
+                "and rows / k <= 0.082",
+        .ranking = kRanking119,
     },
     {
-        .id = 183,
-        .problems = 1,
-        .margin = 1.49F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns <= 0.012 "
-                "and rows / k <= 0.082 "
-                "and columns * k > 22000 "
-                "and columns <= 4096",
-        .ranking = kRanking183,
-    },
-    {
-        .id = 184,
-        .problems = 1,
-        .margin = 1.49F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns <= 0.012 "
-                "and rows / k <= 0.082 "
-                "and columns * k > 22000 "
-                "and columns > 4096",
-        .ranking = kRanking184,
-    },
-    {
-        .id = 185,
+        .id = 120,
         .problems = 3,
         .margin = 1.00F,
         .regret = 1.20F,
@@ -5282,62 +3286,45 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns > 0.00039 "
                 "and rows / columns <= 0.012 "
                 "and rows / k > 0.082 "
-                "and columns <= 1200 "
+                "and elements <= 65536 "
                 "and columns <= 680",
-        .ranking = kRanking185,
+        .ranking = kRanking120,
     },
     {
-        .id = 186,
-        .problems = 4,
-        .margin = 0.83F,
-        .regret = 1.38F,
-        .regret_lo = 1.11F,
-        .regret_hi = 1.60F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns <= 0.012 "
-                "and rows / k > 0.082 "
-                "and columns <= 1200 "
-                "and columns > 680",
-        .ranking = kRanking186,
-    },
-    {
-        .id = 187,
-        .problems = 6,
-        .margin = 1.25F,
-        .regret = 1.17F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.32F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns <= 0.012 "
-                "and rows / k > 0.082 "
-                "and columns > 1200 "
-                "and columns <= 4700",
-        .ranking = kRanking187,
-    },
-    {
-        .id = 188,
+        .id = 121,
         .problems = 5,
-        .margin = 1.10F,
-        .regret = 1.38F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.93F,
+        .margin = 1.20F,
+        .regret = 1.22F,
+        .regret_lo = 1.08F,
+        .regret_hi = 1.39F,
         .path = "layout != transposed "
                 "and order != ascending "
                 "and rows / columns > 0.00039 "
                 "and rows / columns <= 0.012 "
                 "and rows / k > 0.082 "
-                "and columns > 1200 "
-                "and columns > 4700 "
+                "and elements <= 65536 "
+                "and columns > 680",
+        .ranking = kRanking121,
+    },
+    {
+        .id = 122,
+        .problems = 6,
+        .margin = 1.08F,
+        .regret = 1.42F,
+        .regret_lo = 1.12F,
+        .regret_hi = 1.87F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.00039 "
+                "and rows / columns <= 0.012 "
+                "and rows / k > 0.082 "
+                "and elements > 65536 "
                 "and rows <= 120 "
                 "and columns <= 8192",
-        .ranking = kRanking188,
+        .ranking = kRanking122,
     },
     {
-        .id = 189,
+        .id = 123,
         .problems = 3,
         .margin = 1.52F,
         .regret = 1.00F,
@@ -5348,73 +3335,32 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns > 0.00039 "
                 "and rows / columns <= 0.012 "
                 "and rows / k > 0.082 "
-                "and columns > 1200 "
-                "and columns > 4700 "
+                "and elements > 65536 "
                 "and rows <= 120 "
                 "and columns > 8192",
-        .ranking = kRanking189,
+        .ranking = kRanking123,
     },
     {
-        .id = 190,
-        .problems = 5,
+        .id = 124,
+        .problems = 6,
         .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns <= 0.012 "
-                "and rows / k > 0.082 "
-                "and columns > 1200 "
-                "and columns > 4700 "
-                "and rows > 120 "
-                "and elements <= 220000000",
-        .ranking = kRanking190,
-    },
-    {
-        .id = 191,
-        .problems = 1,
-        .margin = 2.58F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns <= 0.012 "
-                "and rows / k > 0.082 "
-                "and columns > 1200 "
-                "and columns > 4700 "
-                "and rows > 120 "
-                "and elements > 220000000 "
-                "and results <= 330000",
-        .ranking = kRanking191,
-    },
-    {
-        .id = 192,
-        .problems = 1,
-        .margin = 2.56F,
         .regret = 1.01F,
-        .regret_lo = 1.01F,
+        .regret_lo = 1.00F,
         .regret_hi = 1.01F,
         .path = "layout != transposed "
                 "and order != ascending "
                 "and rows / columns > 0.00039 "
                 "and rows / columns <= 0.012 "
                 "and rows / k > 0.082 "
-                "and columns > 1200 "
-                "and columns > 4700 "
-                "and rows > 120 "
-                "and elements > 220000000 "
-                "and results > 330000",
-        .ranking = kRanking192,
+                "and elements > 65536 "
+                "and rows > 120",
+        .ranking = kRanking124,
     },
     {
-        .id = 193,
+        .id = 125,
         .problems = 3,
-        .margin = 1.00F,
-        .regret = 1.26F,
+        .margin = 1.09F,
+        .regret = 1.13F,
         .regret_lo = 1.00F,
         .regret_hi = 1.43F,
         .path = "layout != transposed "
@@ -5424,68 +3370,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k <= 39 "
                 "and rows / columns <= 1200 "
                 "and columns <= 128 "
-                "and rows / k <= 820 "
-                "and k <= 3",
-        .ranking = kRanking193,
+                "and rows / k <= 820",
+        .ranking = kRanking125,
     },
     {
-        .id = 194,
-        .problems = 1,
-        .margin = 1.31F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k <= 39 "
-                "and rows / columns <= 1200 "
-                "and columns <= 128 "
-                "and rows / k <= 820 "
-                "and k > 3 "
-                "and columns <= 100",
-        .ranking = kRanking194,
-    },
-    {
-        .id = 195,
-        .problems = 2,
-        .margin = 1.01F,
-        .regret = 1.18F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.40F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k <= 39 "
-                "and rows / columns <= 1200 "
-                "and columns <= 128 "
-                "and rows / k <= 820 "
-                "and k > 3 "
-                "and columns > 100",
-        .ranking = kRanking195,
-    },
-    {
-        .id = 196,
-        .problems = 1,
-        .margin = 0.92F,
-        .regret = 1.09F,
-        .regret_lo = 1.09F,
-        .regret_hi = 1.09F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k <= 39 "
-                "and rows / columns <= 1200 "
-                "and columns <= 128 "
-                "and rows / k > 820 "
-                "and rows / k <= 2048",
-        .ranking = kRanking196,
-    },
-    {
-        .id = 197,
+        .id = 126,
         .problems = 2,
         .margin = 1.16F,
         .regret = 1.00F,
@@ -5498,82 +3387,16 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k <= 39 "
                 "and rows / columns <= 1200 "
                 "and columns <= 128 "
-                "and rows / k > 820 "
-                "and rows / k > 2048",
-        .ranking = kRanking197,
+                "and rows / k > 820",
+        .ranking = kRanking126,
     },
     {
-        .id = 198,
-        .problems = 2,
-        .margin = 1.03F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k <= 39 "
-                "and rows / columns <= 1200 "
-                "and columns > 128 "
-                "and columns <= 3300 "
-                "and columns <= 2048 "
-                "and rows / columns <= 4.7 "
-                "and columns <= 1500 "
-                "and elements <= 39000",
-        .ranking = kRanking198,
-    },
-    {
-        .id = 199,
-        .problems = 2,
-        .margin = 0.75F,
-        .regret = 1.33F,
-        .regret_lo = 1.18F,
-        .regret_hi = 1.50F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k <= 39 "
-                "and rows / columns <= 1200 "
-                "and columns > 128 "
-                "and columns <= 3300 "
-                "and columns <= 2048 "
-                "and rows / columns <= 4.7 "
-                "and columns <= 1500 "
-                "and elements > 39000 "
-                "and rows <= 100",
-        .ranking = kRanking199,
-    },
-    {
-        .id = 200,
-        .problems = 1,
-        .margin = 1.03F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k <= 39 "
-                "and rows / columns <= 1200 "
-                "and columns > 128 "
-                "and columns <= 3300 "
-                "and columns <= 2048 "
-                "and rows / columns <= 4.7 "
-                "and columns <= 1500 "
-                "and elements > 39000 "
-                "and rows > 100",
-        .ranking = kRanking200,
-    },
-    {
-        .id = 201,
+        .id = 127,
         .problems = 3,
-        .margin = 1.00F,
-        .regret = 1.14F,
+        .margin = 1.03F,
+        .regret = 1.00F,
         .regret_lo = 1.00F,
-        .regret_hi = 1.31F,
+        .regret_hi = 1.00F,
         .path = "layout != transposed "
                 "and order != ascending "
                 "and rows / columns > 0.00039 "
@@ -5583,34 +3406,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 128 "
                 "and columns <= 3300 "
                 "and columns <= 2048 "
-                "and rows / columns <= 4.7 "
-                "and columns > 1500 "
-                "and elements <= 330000",
-        .ranking = kRanking201,
+                "and rows / columns <= 4.7",
+        .ranking = kRanking127,
     },
     {
-        .id = 202,
-        .problems = 2,
-        .margin = 0.97F,
-        .regret = 1.03F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.03F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k <= 39 "
-                "and rows / columns <= 1200 "
-                "and columns > 128 "
-                "and columns <= 3300 "
-                "and columns <= 2048 "
-                "and rows / columns <= 4.7 "
-                "and columns > 1500 "
-                "and elements > 330000",
-        .ranking = kRanking202,
-    },
-    {
-        .id = 203,
+        .id = 128,
         .problems = 1,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -5625,51 +3425,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 128 "
                 "and columns <= 3300 "
                 "and columns <= 2048 "
-                "and rows / columns > 4.7 "
-                "and rows / columns <= 680",
-        .ranking = kRanking203,
+                "and rows / columns > 4.7",
+        .ranking = kRanking128,
     },
     {
-        .id = 204,
-        .problems = 2,
-        .margin = 0.97F,
-        .regret = 1.06F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.12F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k <= 39 "
-                "and rows / columns <= 1200 "
-                "and columns > 128 "
-                "and columns <= 3300 "
-                "and columns <= 2048 "
-                "and rows / columns > 4.7 "
-                "and rows / columns > 680",
-        .ranking = kRanking204,
-    },
-    {
-        .id = 205,
-        .problems = 3,
-        .margin = 1.01F,
-        .regret = 1.36F,
-        .regret_lo = 1.15F,
-        .regret_hi = 1.73F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k <= 39 "
-                "and rows / columns <= 1200 "
-                "and columns > 128 "
-                "and columns <= 3300 "
-                "and columns > 2048 "
-                "and elements <= 820000",
-        .ranking = kRanking205,
-    },
-    {
-        .id = 206,
+        .id = 129,
         .problems = 1,
         .margin = 0.99F,
         .regret = 1.01F,
@@ -5683,50 +3443,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns <= 1200 "
                 "and columns > 128 "
                 "and columns <= 3300 "
-                "and columns > 2048 "
-                "and elements > 820000",
-        .ranking = kRanking206,
+                "and columns > 2048",
+        .ranking = kRanking129,
     },
     {
-        .id = 207,
-        .problems = 1,
-        .margin = 0.39F,
-        .regret = 2.55F,
-        .regret_lo = 2.55F,
-        .regret_hi = 2.55F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k <= 39 "
-                "and rows / columns <= 1200 "
-                "and columns > 128 "
-                "and columns > 3300 "
-                "and rows <= 390 "
-                "and rows / columns <= 0.015",
-        .ranking = kRanking207,
-    },
-    {
-        .id = 208,
-        .problems = 4,
-        .margin = 4.06F,
-        .regret = 1.14F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.44F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k <= 39 "
-                "and rows / columns <= 1200 "
-                "and columns > 128 "
-                "and columns > 3300 "
-                "and rows <= 390 "
-                "and rows / columns > 0.015",
-        .ranking = kRanking208,
-    },
-    {
-        .id = 209,
+        .id = 130,
         .problems = 2,
         .margin = 2.09F,
         .regret = 1.00F,
@@ -5739,12 +3460,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k <= 39 "
                 "and rows / columns <= 1200 "
                 "and columns > 128 "
-                "and columns > 3300 "
-                "and rows > 390",
-        .ranking = kRanking209,
+                "and columns > 3300",
+        .ranking = kRanking130,
     },
     {
-        .id = 210,
+        .id = 131,
         .problems = 2,
         .margin = 1.16F,
         .regret = 1.00F,
@@ -5755,64 +3475,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns > 0.00039 "
                 "and rows / columns > 0.012 "
                 "and k <= 39 "
-                "and rows / columns > 1200 "
-                "and elements <= 82000000 "
-                "and k <= 32",
-        .ranking = kRanking210,
+                "and rows / columns > 1200",
+        .ranking = kRanking131,
     },
     {
-        .id = 211,
-        .problems = 1,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k <= 39 "
-                "and rows / columns > 1200 "
-                "and elements <= 82000000 "
-                "and k > 32",
-        .ranking = kRanking211,
-    },
-    {
-        .id = 212,
-        .problems = 1,
-        .margin = 0.97F,
-        .regret = 1.12F,
-        .regret_lo = 1.12F,
-        .regret_hi = 1.12F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k <= 39 "
-                "and rows / columns > 1200 "
-                "and elements > 82000000 "
-                "and columns <= 220",
-        .ranking = kRanking212,
-    },
-    {
-        .id = 213,
-        .problems = 2,
-        .margin = 0.55F,
-        .regret = 1.34F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.80F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k <= 39 "
-                "and rows / columns > 1200 "
-                "and elements > 82000000 "
-                "and columns > 220",
-        .ranking = kRanking213,
-    },
-    {
-        .id = 214,
+        .id = 132,
         .problems = 1,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -5826,29 +3493,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 524288 "
                 "and columns <= 2700 "
                 "and rows / columns <= 0.1",
-        .ranking = kRanking214,
+        .ranking = kRanking132,
     },
     {
-        .id = 215,
-        .problems = 2,
-        .margin = 0.89F,
-        .regret = 1.12F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.20F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k > 39 "
-                "and columns * k <= 524288 "
-                "and columns <= 2700 "
-                "and rows / columns > 0.1 "
-                "and columns <= 220 "
-                "and elements <= 1800000",
-        .ranking = kRanking215,
-    },
-    {
-        .id = 216,
+        .id = 133,
         .problems = 1,
         .margin = 1.04F,
         .regret = 1.00F,
@@ -5861,72 +3509,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k > 39 "
                 "and columns * k <= 524288 "
                 "and columns <= 2700 "
-                "and rows / columns > 0.1 "
-                "and columns <= 220 "
-                "and elements > 1800000",
-        .ranking = kRanking216,
+                "and rows / columns > 0.1",
+        .ranking = kRanking133,
     },
     {
-        .id = 217,
-        .problems = 4,
-        .margin = 1.07F,
-        .regret = 1.19F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.68F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k > 39 "
-                "and columns * k <= 524288 "
-                "and columns <= 2700 "
-                "and rows / columns > 0.1 "
-                "and columns > 220 "
-                "and rows / k <= 2200 "
-                "and columns / k <= 27",
-        .ranking = kRanking217,
-    },
-    {
-        .id = 218,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k > 39 "
-                "and columns * k <= 524288 "
-                "and columns <= 2700 "
-                "and rows / columns > 0.1 "
-                "and columns > 220 "
-                "and rows / k <= 2200 "
-                "and columns / k > 27",
-        .ranking = kRanking218,
-    },
-    {
-        .id = 219,
-        .problems = 3,
-        .margin = 1.03F,
-        .regret = 1.42F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.73F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k > 39 "
-                "and columns * k <= 524288 "
-                "and columns <= 2700 "
-                "and rows / columns > 0.1 "
-                "and columns > 220 "
-                "and rows / k > 2200",
-        .ranking = kRanking219,
-    },
-    {
-        .id = 220,
+        .id = 134,
         .problems = 4,
         .margin = 2.45F,
         .regret = 1.27F,
@@ -5938,46 +3525,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns > 0.012 "
                 "and k > 39 "
                 "and columns * k <= 524288 "
-                "and columns > 2700 "
-                "and k <= 56",
-        .ranking = kRanking220,
+                "and columns > 2700",
+        .ranking = kRanking134,
     },
     {
-        .id = 221,
-        .problems = 2,
-        .margin = 2.67F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k > 39 "
-                "and columns * k <= 524288 "
-                "and columns > 2700 "
-                "and k > 56",
-        .ranking = kRanking221,
-    },
-    {
-        .id = 222,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k > 39 "
-                "and columns * k > 524288 "
-                "and columns / k <= 64 "
-                "and results <= 56000",
-        .ranking = kRanking222,
-    },
-    {
-        .id = 223,
+        .id = 135,
         .problems = 2,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -5989,30 +3541,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns > 0.012 "
                 "and k > 39 "
                 "and columns * k > 524288 "
-                "and columns / k <= 64 "
-                "and results > 56000",
-        .ranking = kRanking223,
+                "and columns / k <= 64",
+        .ranking = kRanking135,
     },
     {
-        .id = 224,
-        .problems = 2,
-        .margin = 2.15F,
-        .regret = 1.02F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k > 39 "
-                "and columns * k > 524288 "
-                "and columns / k > 64 "
-                "and results <= 2700000 "
-                "and rows / k <= 2.7",
-        .ranking = kRanking224,
-    },
-    {
-        .id = 225,
+        .id = 136,
         .problems = 2,
         .margin = 2.30F,
         .regret = 1.00F,
@@ -6024,27 +3557,8 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns > 0.012 "
                 "and k > 39 "
                 "and columns * k > 524288 "
-                "and columns / k > 64 "
-                "and results <= 2700000 "
-                "and rows / k > 2.7",
-        .ranking = kRanking225,
-    },
-    {
-        .id = 226,
-        .problems = 1,
-        .margin = 2.62F,
-        .regret = 1.02F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k > 39 "
-                "and columns * k > 524288 "
-                "and columns / k > 64 "
-                "and results > 2700000",
-        .ranking = kRanking226,
+                "and columns / k > 64",
+        .ranking = kRanking136,
     },
 };
 
@@ -6059,37 +3573,13 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         return kLeaves[0];
                     } else {
                         if (problem.columns <= 820) {
-                            if (ratio(problem.rows, problem.columns) <= 2.7) {
-                                // bitonic_sort_rows block=256
-                                // 5 problems, margin 1.81, regret 1.00 [1.00, 1.00]
-                                return kLeaves[1];
-                            } else {
-                                // rank_sort default
-                                // 1 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                                return kLeaves[2];
-                            }
+                            // bitonic_sort_rows block=256
+                            // 6 problems, margin 1.62, regret 1.01 [1.00, 1.04]
+                            return kLeaves[1];
                         } else {
-                            if (ratio(problem.rows, problem.k) <= 1.8) {
-                                if (problem.results() <= 47) {
-                                    // warp_select warps=16
-                                    // 1 problems nearby, margin 3.70, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[3];
-                                } else {
-                                    if (problem.columns <= 8192) {
-                                        // bitonic_sort_rows block=1024
-                                        // 6 problems nearby, margin 1.05, regret 2.86 [1.32, 6.68]
-                                        return kLeaves[4];
-                                    } else {
-                                        // segmented_radix_sort default
-                                        // 2 problems nearby, margin 1.44, regret 1.86 [1.37, 2.51]
-                                        return kLeaves[5];
-                                    }
-                                }
-                            } else {
-                                // block_rank_merge tile=256
-                                // 1 problems nearby, margin 2.33, regret 1.00 [1.00, 1.00]
-                                return kLeaves[6];
-                            }
+                            // bitonic_sort_rows block=1024
+                            // 7 problems nearby, margin 0.85, regret 3.67 [1.61, 8.65]
+                            return kLeaves[2];
                         }
                     }
                 } else {
@@ -6097,16 +3587,16 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         if (product(problem.columns, problem.k) <= 1000) {
                             // block_rank_merge tile=64
                             // 4 problems nearby, margin 1.33, regret 1.30 [1.10, 1.54]
-                            return kLeaves[7];
+                            return kLeaves[3];
                         } else {
                             // block_rank_merge tile=256
                             // 1 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                            return kLeaves[8];
+                            return kLeaves[4];
                         }
                     } else {
                         // warp_select warps=16
                         // 2 problems nearby, margin 1.48, regret 1.53 [1.00, 2.33]
-                        return kLeaves[9];
+                        return kLeaves[5];
                     }
                 }
             } else {
@@ -6115,129 +3605,99 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         if (ratio(problem.rows, problem.k) <= 0.12) {
                             if (ratio(problem.rows, problem.columns) <= 6.8e-05) {
                                 if (ratio(problem.rows, problem.k) <= 0.027) {
-                                    if (problem.rows <= 5) {
-                                        // radix_sort_rows default
-                                        // 2 problems, margin 2.34, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[10];
-                                    } else {
-                                        if (problem.elements() <= 2'700'000) {
-                                            // segmented_radix_sort default
-                                            // 1 problems nearby, margin 0.40, regret 2.51 [2.51, 2.51]
-                                            return kLeaves[11];
-                                        } else {
-                                            // warp_select warps=16
-                                            // 1 problems nearby, margin 0.88, regret 1.13 [1.13, 1.13]
-                                            return kLeaves[12];
-                                        }
-                                    }
+                                    // radix_sort_rows default
+                                    // 2 problems, margin 2.34, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[6];
                                 } else {
                                     // warp_select warps=16
                                     // 3 problems nearby, margin 2.11, regret 1.04 [1.00, 1.13]
-                                    return kLeaves[13];
+                                    return kLeaves[7];
                                 }
                             } else {
                                 if (problem.columns <= 6800) {
                                     // bitonic_sort_rows block=1024
                                     // 1 problems, margin 1.37, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[14];
+                                    return kLeaves[8];
                                 } else {
                                     if (ratio(problem.columns, problem.k) <= 390) {
-                                        if (ratio(problem.rows, problem.k) <= 0.082) {
-                                            // segmented_radix_sort default
-                                            // 5 problems nearby, margin 2.21, regret 1.69 [1.21, 2.23]
-                                            return kLeaves[15];
-                                        } else {
-                                            // warp_select warps=16
-                                            // 1 problems nearby, margin 2.62, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[16];
-                                        }
+                                        // segmented_radix_sort default
+                                        // 6 problems nearby, margin 2.10, regret 1.82 [1.36, 2.35]
+                                        return kLeaves[9];
                                     } else {
                                         // warp_select warps=16
                                         // 2 problems nearby, margin 2.20, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[17];
+                                        return kLeaves[10];
                                     }
                                 }
                             }
                         } else {
                             if (ratio(problem.rows, problem.k) <= 1800) {
                                 if (problem.k <= 1) {
-                                    if (problem.results() <= 330) {
-                                        // block_rank_merge tile=64
-                                        // 1 problems, margin 1.45, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[18];
-                                    } else {
-                                        // warp_select warps=16
-                                        // 2 problems nearby, margin 1.95, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[19];
-                                    }
+                                    // block_rank_merge tile=64
+                                    // 1 problems, margin 1.45, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[11];
                                 } else {
                                     if (problem.k <= 820) {
                                         if (product(problem.columns, problem.k) <= 64) {
                                             // rank_sort default
                                             // 1 problems, margin 1.30, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[20];
+                                            return kLeaves[12];
                                         } else {
                                             if (problem.elements() <= 220'000'000) {
                                                 if (problem.rows <= 180'000) {
                                                     if (problem.k <= 680) {
-                                                        if (ratio(problem.rows, problem.k) <= 1500) {
-                                                            if (ratio(problem.rows, problem.columns) <= 0.0001) {
-                                                                // warp_select warps=8
-                                                                // 1 problems nearby, margin 12.31, regret 1.00 [1.00, 1.00]
-                                                                return kLeaves[21];
+                                                        if (ratio(problem.rows, problem.columns) <= 0.022) {
+                                                            if (ratio(problem.columns, problem.k) <= 100) {
+                                                                // segmented_radix_sort default
+                                                                // 7 problems nearby, margin 1.14, regret 1.67 [1.26, 2.17]
+                                                                return kLeaves[13];
                                                             } else {
                                                                 // warp_select warps=16
-                                                                // 31 problems, margin 2.63, regret 1.23 [1.11, 1.38]
-                                                                return kLeaves[22];
+                                                                // 7 problems, margin 2.15, regret 1.18 [1.00, 1.50]
+                                                                return kLeaves[14];
                                                             }
                                                         } else {
-                                                            // warp_select warps=8
-                                                            // 3 problems nearby, margin 3.18, regret 1.14 [1.06, 1.23]
-                                                            return kLeaves[23];
+                                                            if (problem.rows <= 330) {
+                                                                // bitonic_sort_rows block=256
+                                                                // 5 problems, margin 2.13, regret 1.01 [1.00, 1.04]
+                                                                return kLeaves[15];
+                                                            } else {
+                                                                // warp_select warps=16
+                                                                // 19 problems, margin 2.22, regret 1.08 [1.02, 1.15]
+                                                                return kLeaves[16];
+                                                            }
                                                         }
                                                     } else {
                                                         if (problem.elements() <= 3'900'000) {
                                                             // bitonic_sort_rows block=256
                                                             // 2 problems nearby, margin 1.84, regret 1.03 [1.00, 1.07]
-                                                            return kLeaves[24];
+                                                            return kLeaves[17];
                                                         } else {
-                                                            if (problem.elements() <= 5'600'000) {
-                                                                // segmented_radix_sort default
-                                                                // 1 problems nearby, margin 1.38, regret 1.00 [1.00, 1.00]
-                                                                return kLeaves[25];
-                                                            } else {
-                                                                // warp_select warps=16
-                                                                // 2 problems nearby, margin 0.74, regret 1.40 [1.21, 1.62]
-                                                                return kLeaves[26];
-                                                            }
+                                                            // warp_select warps=16
+                                                            // 3 problems nearby, margin 0.95, regret 1.39 [1.21, 1.62]
+                                                            return kLeaves[18];
                                                         }
                                                     }
                                                 } else {
                                                     if (problem.elements() <= 100'000'000) {
                                                         // global_insertion block=256
                                                         // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[27];
+                                                        return kLeaves[19];
                                                     } else {
                                                         // warp_select warps=16
                                                         // 1 problems nearby, margin 0.30, regret 3.38 [3.38, 3.38]
-                                                        return kLeaves[28];
+                                                        return kLeaves[20];
                                                     }
                                                 }
                                             } else {
                                                 if (problem.k <= 330) {
-                                                    if (problem.k <= 32) {
-                                                        // warp_select warps=4
-                                                        // 3 problems nearby, margin 14.69, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[29];
-                                                    } else {
-                                                        // warp_select warps=8
-                                                        // 2 problems, margin 4.64, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[30];
-                                                    }
+                                                    // warp_select warps=8
+                                                    // 2 problems, margin 4.64, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[21];
                                                 } else {
                                                     // warp_select warps=16
                                                     // 4 problems nearby, margin 2.47, regret 1.47 [1.07, 2.56]
-                                                    return kLeaves[31];
+                                                    return kLeaves[22];
                                                 }
                                             }
                                         }
@@ -6245,46 +3705,28 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                         if (problem.columns <= 2700) {
                                             // bitonic_sort_rows block=256
                                             // 3 problems nearby, margin 1.99, regret 1.02 [1.00, 1.07]
-                                            return kLeaves[32];
+                                            return kLeaves[23];
                                         } else {
                                             // segmented_radix_sort default
                                             // 4 problems nearby, margin 0.71, regret 2.45 [1.17, 6.62]
-                                            return kLeaves[33];
+                                            return kLeaves[24];
                                         }
                                     }
                                 }
                             } else {
                                 if (problem.columns <= 68) {
-                                    if (ratio(problem.rows, problem.columns) <= 390) {
-                                        // warp_select warps=16
-                                        // 4 problems nearby, margin 1.66, regret 1.09 [1.00, 1.30]
-                                        return kLeaves[34];
-                                    } else {
-                                        // register_insertion block=256;texture=0
-                                        // 5 problems nearby, margin 0.84, regret 1.68 [1.12, 2.55]
-                                        return kLeaves[35];
-                                    }
+                                    // register_insertion block=256;texture=0
+                                    // 7 problems nearby, margin 0.77, regret 1.67 [1.26, 2.30]
+                                    return kLeaves[25];
                                 } else {
                                     if (problem.columns <= 1800) {
-                                        if (problem.elements() <= 1'800'000) {
-                                            // warp_select warps=16
-                                            // 3 problems nearby, margin 2.22, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[36];
-                                        } else {
-                                            if (problem.rows <= 524'288) {
-                                                // warp_select warps=8
-                                                // 2 problems, margin 1.21, regret 1.03 [1.00, 1.06]
-                                                return kLeaves[37];
-                                            } else {
-                                                // warp_select warps=16
-                                                // 3 problems nearby, margin 2.30, regret 1.56 [1.02, 3.38]
-                                                return kLeaves[38];
-                                            }
-                                        }
+                                        // warp_select warps=8
+                                        // 2 problems, margin 1.21, regret 1.03 [1.00, 1.06]
+                                        return kLeaves[26];
                                     } else {
                                         // warp_select warps=4
                                         // 1 problems, margin 11.11, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[39];
+                                        return kLeaves[27];
                                     }
                                 }
                             }
@@ -6296,108 +3738,60 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                     if (problem.columns <= 2700) {
                                         // block_rank_merge tile=64
                                         // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[40];
+                                        return kLeaves[28];
                                     } else {
                                         // warp_select warps=16
                                         // 6 problems, margin 4.38, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[41];
+                                        return kLeaves[29];
                                     }
                                 } else {
                                     // warp_select warps=8
                                     // 2 problems, margin 7.48, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[42];
+                                    return kLeaves[30];
                                 }
                             } else {
                                 if (problem.k <= 120) {
                                     if (ratio(problem.rows, problem.k) <= 68) {
                                         if (problem.columns <= 100'000) {
-                                            if (problem.elements() <= 8'200'000) {
-                                                // warp_select warps=16
-                                                // 1 problems, margin 8.16, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[43];
-                                            } else {
-                                                // warp_select warps=8
-                                                // 1 problems, margin 7.99, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[44];
-                                            }
+                                            // warp_select warps=16
+                                            // 2 problems, margin 8.37, regret 1.02 [1.00, 1.04]
+                                            return kLeaves[31];
                                         } else {
-                                            if (problem.rows <= 8) {
-                                                // warp_select warps=8
-                                                // 4 problems, margin 11.62, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[45];
-                                            } else {
-                                                if (ratio(problem.rows, problem.k) <= 2) {
-                                                    // warp_select warps=16
-                                                    // 6 problems nearby, margin 5.75, regret 1.35 [1.02, 2.12]
-                                                    return kLeaves[46];
-                                                } else {
-                                                    // warp_select warps=8
-                                                    // 2 problems, margin 12.80, regret 1.01 [1.00, 1.03]
-                                                    return kLeaves[47];
-                                                }
-                                            }
+                                            // warp_select warps=8
+                                            // 6 problems, margin 14.79, regret 1.00 [1.00, 1.01]
+                                            return kLeaves[32];
                                         }
                                     } else {
                                         // warp_select warps=4
                                         // 6 problems nearby, margin 7.71, regret 1.31 [1.07, 1.68]
-                                        return kLeaves[48];
+                                        return kLeaves[33];
                                     }
                                 } else {
-                                    if (problem.elements() <= 4'700'000) {
-                                        // radix_sort_rows default
-                                        // 1 problems nearby, margin 1.13, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[49];
-                                    } else {
-                                        // warp_select warps=16
-                                        // 2 problems nearby, margin 3.31, regret 1.11 [1.00, 1.23]
-                                        return kLeaves[50];
-                                    }
+                                    // warp_select warps=16
+                                    // 3 problems nearby, margin 2.76, regret 1.12 [1.00, 1.23]
+                                    return kLeaves[34];
                                 }
                             }
                         } else {
-                            if (problem.k <= 32) {
-                                // warp_select warps=4
-                                // 5 problems, margin 13.82, regret 1.00 [1.00, 1.00]
-                                return kLeaves[51];
-                            } else {
-                                // warp_select warps=8
-                                // 2 problems nearby, margin 12.75, regret 1.06 [1.00, 1.12]
-                                return kLeaves[52];
-                            }
+                            // warp_select warps=4
+                            // 5 problems, margin 13.82, regret 1.00 [1.00, 1.00]
+                            return kLeaves[35];
                         }
                     }
                 } else {
                     if (ratio(problem.rows, problem.columns) <= 64) {
-                        if (problem.rows <= 39'000) {
-                            // warp_select warps=4
-                            // 4 problems nearby, margin 4.46, regret 1.26 [1.00, 1.60]
-                            return kLeaves[53];
-                        } else {
-                            if (product(problem.columns, problem.k) <= 4700) {
-                                // register_insertion block=64;texture=0
-                                // 1 problems nearby, margin 1.64, regret 1.00 [1.00, 1.00]
-                                return kLeaves[54];
-                            } else {
-                                // warp_select warps=4
-                                // 2 problems nearby, margin 2.60, regret 1.28 [1.00, 1.65]
-                                return kLeaves[55];
-                            }
-                        }
+                        // warp_select warps=4
+                        // 5 problems nearby, margin 5.45, regret 1.21 [1.00, 1.47]
+                        return kLeaves[36];
                     } else {
                         if (product(problem.columns, problem.k) <= 12'000) {
-                            if (problem.elements() <= 3'900'000) {
-                                // register_insertion block=256;texture=0
-                                // 1 problems, margin 2.60, regret 1.00 [1.00, 1.00]
-                                return kLeaves[56];
-                            } else {
-                                // register_insertion block=64;texture=0
-                                // 1 problems, margin 1.64, regret 1.00 [1.00, 1.00]
-                                return kLeaves[57];
-                            }
+                            // register_insertion block=64;texture=0
+                            // 2 problems, margin 2.13, regret 1.00 [1.00, 1.00]
+                            return kLeaves[37];
                         } else {
                             // warp_select warps=4
                             // 2 problems nearby, margin 0.83, regret 1.28 [1.00, 1.65]
-                            return kLeaves[58];
+                            return kLeaves[38];
                         }
                     }
                 }
@@ -6409,272 +3803,169 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         if (problem.columns <= 47) {
                             // rank_sort default
                             // 2 problems nearby, margin 0.72, regret 1.41 [1.04, 1.92]
-                            return kLeaves[59];
+                            return kLeaves[39];
                         } else {
-                            if (product(problem.columns, problem.k) <= 64) {
-                                // warp_select warps=16
-                                // 1 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                                return kLeaves[60];
-                            } else {
-                                // bitonic_sort_rows block=256
-                                // 4 problems, margin 2.25, regret 1.00 [1.00, 1.00]
-                                return kLeaves[61];
-                            }
+                            // bitonic_sort_rows block=256
+                            // 5 problems, margin 1.91, regret 1.00 [1.00, 1.01]
+                            return kLeaves[40];
                         }
                     } else {
                         if (ratio(problem.columns, problem.k) <= 100) {
                             // bitonic_sort_rows block=1024
                             // 2 problems, margin 1.65, regret 1.00 [1.00, 1.00]
-                            return kLeaves[62];
+                            return kLeaves[41];
                         } else {
-                            if (problem.rows <= 8) {
-                                // warp_select warps=16
-                                // 3 problems nearby, margin 0.33, regret 3.25 [2.73, 4.22]
-                                return kLeaves[63];
-                            } else {
-                                // bitonic_sort_rows block=1024
-                                // 1 problems nearby, margin 2.20, regret 1.24 [1.24, 1.24]
-                                return kLeaves[64];
-                            }
+                            // warp_select warps=16
+                            // 3 problems nearby, margin 0.33, regret 3.25 [2.73, 4.22]
+                            return kLeaves[42];
                         }
                     }
                 } else {
-                    if (problem.k <= 6) {
-                        // block_rank_merge tile=256
-                        // 4 problems nearby, margin 0.53, regret 2.56 [1.79, 3.66]
-                        return kLeaves[65];
-                    } else {
-                        // warp_select warps=16
-                        // 1 problems nearby, margin 0.37, regret 2.73 [2.73, 2.73]
-                        return kLeaves[66];
-                    }
+                    // block_rank_merge tile=256
+                    // 4 problems nearby, margin 0.53, regret 2.56 [1.79, 3.66]
+                    return kLeaves[43];
                 }
             } else {
                 if (ratio(problem.rows, problem.k) <= 10'000) {
                     if (problem.elements() <= 33'000'000) {
                         if (problem.k <= 470) {
                             if (ratio(problem.rows, problem.k) <= 0.027) {
-                                if (problem.elements() <= 82'000) {
-                                    // segmented_radix_sort default
-                                    // 2 problems nearby, margin 0.44, regret 2.27 [2.14, 2.42]
-                                    return kLeaves[67];
-                                } else {
-                                    // radix_sort_rows default
-                                    // 1 problems nearby, margin 0.11, regret 9.41 [9.41, 9.41]
-                                    return kLeaves[68];
-                                }
+                                // radix_sort_rows default
+                                // 2 problems nearby, margin 0.29, regret 3.43 [1.25, 9.41]
+                                return kLeaves[44];
                             } else {
                                 if (ratio(problem.columns, problem.k) <= 39'000) {
                                     if (problem.rows <= 47'000) {
                                         if (ratio(problem.rows, problem.k) <= 2200) {
-                                            if (product(problem.columns, problem.k) <= 100) {
-                                                // rank_sort default
-                                                // 1 problems nearby, margin 0.08, regret 12.51 [12.51, 12.51]
-                                                return kLeaves[69];
-                                            } else {
-                                                if (ratio(problem.rows, problem.k) <= 0.15) {
-                                                    if (ratio(problem.rows, problem.columns) <= 0.00056) {
-                                                        if (problem.rows <= 22) {
-                                                            // warp_select warps=16
-                                                            // 2 problems nearby, margin 1.74, regret 2.05 [1.00, 4.22]
-                                                            return kLeaves[70];
-                                                        } else {
-                                                            // segmented_radix_sort default
-                                                            // 1 problems nearby, margin 0.47, regret 2.14 [2.14, 2.14]
-                                                            return kLeaves[71];
-                                                        }
+                                            if (ratio(problem.rows, problem.columns) <= 0.068) {
+                                                if (ratio(problem.columns, problem.k) <= 64) {
+                                                    if (problem.rows <= 47) {
+                                                        // bitonic_sort_rows block=1024
+                                                        // 1 problems, margin 2.14, regret 1.00 [1.00, 1.00]
+                                                        return kLeaves[45];
                                                     } else {
-                                                        if (problem.rows <= 27) {
-                                                            // segmented_radix_sort default
-                                                            // 1 problems nearby, margin 0.47, regret 2.14 [2.14, 2.14]
-                                                            return kLeaves[72];
-                                                        } else {
-                                                            // bitonic_sort_rows block=1024
-                                                            // 1 problems, margin 2.14, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[73];
-                                                        }
+                                                        // segmented_radix_sort default
+                                                        // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
+                                                        return kLeaves[46];
                                                     }
                                                 } else {
-                                                    if (problem.rows <= 15'000) {
-                                                        if (ratio(problem.columns, problem.k) <= 1.8) {
-                                                            // register_insertion block=32;texture=0
-                                                            // else bitonic_sort_rows block=256
-                                                            // 1 problems nearby, margin 1.00, regret 2.89 [2.89, 2.89]
-                                                            return kLeaves[74];
-                                                        } else {
-                                                            if (ratio(problem.rows, problem.columns) <= 5.6e-05) {
-                                                                // warp_select warps=8
-                                                                // 2 problems nearby, margin 3.56, regret 1.20 [1.03, 1.39]
-                                                                return kLeaves[75];
+                                                    if (product(problem.columns, problem.k) <= 4096) {
+                                                        // block_rank_merge tile=64
+                                                        // 2 problems nearby, margin 0.51, regret 2.18 [1.01, 4.72]
+                                                        return kLeaves[47];
+                                                    } else {
+                                                        // warp_select warps=16
+                                                        // 8 problems, margin 3.80, regret 1.01 [1.00, 1.03]
+                                                        return kLeaves[48];
+                                                    }
+                                                }
+                                            } else {
+                                                if (ratio(problem.rows, problem.k) <= 11) {
+                                                    if (problem.elements() <= 1'800'000) {
+                                                        // bitonic_sort_rows block=256
+                                                        // 4 problems nearby, margin 0.70, regret 2.48 [1.11, 10.03]
+                                                        return kLeaves[49];
+                                                    } else {
+                                                        // warp_select warps=16
+                                                        // 2 problems nearby, margin 5.36, regret 1.00 [1.00, 1.00]
+                                                        return kLeaves[50];
+                                                    }
+                                                } else {
+                                                    if (problem.rows <= 330) {
+                                                        // bitonic_sort_rows block=256
+                                                        // 1 problems nearby, margin 0.81, regret 1.24 [1.24, 1.24]
+                                                        return kLeaves[51];
+                                                    } else {
+                                                        if (ratio(problem.rows, problem.k) <= 120) {
+                                                            if (problem.elements() <= 470'000) {
+                                                                // bitonic_sort_rows block=256
+                                                                // 1 problems nearby, margin 0.81, regret 1.24 [1.24, 1.24]
+                                                                return kLeaves[52];
                                                             } else {
                                                                 // warp_select warps=16
-                                                                // 12 problems, margin 3.29, regret 1.11 [1.00, 1.37]
-                                                                return kLeaves[76];
+                                                                // 3 problems, margin 3.12, regret 1.00 [1.00, 1.00]
+                                                                return kLeaves[53];
                                                             }
-                                                        }
-                                                    } else {
-                                                        if (problem.results() <= 1'800'000) {
-                                                            // warp_select warps=8
-                                                            // 2 problems nearby, margin 5.25, regret 1.05 [1.03, 1.08]
-                                                            return kLeaves[77];
                                                         } else {
-                                                            // warp_select warps=16
-                                                            // 1 problems, margin 2.89, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[78];
+                                                            if (problem.elements() <= 3'300'000) {
+                                                                // warp_select warps=16
+                                                                // 5 problems nearby, margin 4.27, regret 1.29 [1.00, 1.89]
+                                                                return kLeaves[54];
+                                                            } else {
+                                                                // warp_select warps=8
+                                                                // 1 problems, margin 2.81, regret 1.03 [1.03, 1.03]
+                                                                return kLeaves[55];
+                                                            }
                                                         }
                                                     }
                                                 }
                                             }
                                         } else {
-                                            if (problem.elements() <= 1'800'000) {
-                                                // warp_select warps=16
-                                                // 2 problems nearby, margin 0.52, regret 1.91 [1.40, 2.59]
-                                                return kLeaves[79];
-                                            } else {
-                                                if (problem.elements() <= 6'800'000) {
-                                                    // warp_select warps=8
-                                                    // 1 problems nearby, margin 0.93, regret 1.08 [1.08, 1.08]
-                                                    return kLeaves[80];
-                                                } else {
-                                                    // warp_select warps=4
-                                                    // 2 problems nearby, margin 2.38, regret 1.02 [1.00, 1.05]
-                                                    return kLeaves[81];
-                                                }
-                                            }
+                                            // warp_select warps=8
+                                            // 3 problems nearby, margin 1.30, regret 1.39 [1.08, 2.13]
+                                            return kLeaves[56];
                                         }
                                     } else {
-                                        if (problem.k <= 150) {
-                                            // register_insertion block=32;texture=0
-                                            // else global_insertion block=64
-                                            // 2 problems nearby, margin 1.05, regret 8.99 [1.00, 80.87]
-                                            return kLeaves[82];
-                                        } else {
-                                            // warp_select warps=16
-                                            // 1 problems nearby, margin 2.89, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[83];
-                                        }
+                                        // register_insertion block=32;texture=0
+                                        // else warp_select warps=16
+                                        // 2 problems nearby, margin 1.05, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[57];
                                     }
                                 } else {
-                                    if (problem.columns <= 82'000) {
-                                        // warp_select warps=16
-                                        // 1 problems nearby, margin 3.38, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[84];
-                                    } else {
-                                        // warp_select warps=8
-                                        // 2 problems nearby, margin 2.07, regret 1.44 [1.39, 1.50]
-                                        return kLeaves[85];
-                                    }
+                                    // warp_select warps=8
+                                    // 3 problems nearby, margin 2.27, regret 1.38 [1.25, 1.50]
+                                    return kLeaves[58];
                                 }
                             }
                         } else {
                             if (problem.elements() <= 4'194'304) {
                                 if (problem.columns <= 6800) {
-                                    if (problem.elements() <= 1'000'000) {
-                                        // bitonic_sort_rows block=1024
-                                        // 2 problems nearby, margin 0.34, regret 5.87 [1.00, 34.46]
-                                        return kLeaves[86];
-                                    } else {
-                                        // bitonic_sort_rows block=256
-                                        // 1 problems nearby, margin 0.03, regret 34.97 [34.97, 34.97]
-                                        return kLeaves[87];
-                                    }
+                                    // bitonic_sort_rows block=256
+                                    // 2 problems nearby, margin 0.29, regret 6.79 [1.32, 34.97]
+                                    return kLeaves[59];
                                 } else {
-                                    if (ratio(problem.rows, problem.columns) <= 0.00015) {
-                                        // radix_sort_rows default
-                                        // 1 problems nearby, margin 0.11, regret 9.41 [9.41, 9.41]
-                                        return kLeaves[88];
-                                    } else {
-                                        // segmented_radix_sort default
-                                        // 3 problems nearby, margin 1.48, regret 2.13 [1.87, 2.42]
-                                        return kLeaves[89];
-                                    }
+                                    // segmented_radix_sort default
+                                    // 3 problems nearby, margin 1.48, regret 2.13 [1.87, 2.42]
+                                    return kLeaves[60];
                                 }
                             } else {
                                 // warp_select warps=16
                                 // 1 problems nearby, margin 1.87, regret 1.00 [1.00, 1.00]
-                                return kLeaves[90];
+                                return kLeaves[61];
                             }
                         }
                     } else {
                         if (problem.k <= 68) {
                             if (problem.k <= 33) {
-                                if (problem.k <= 1) {
-                                    if (ratio(problem.rows, problem.columns) <= 0.022) {
-                                        // warp_select warps=4
-                                        // 1 problems nearby, margin 2.24, regret 1.11 [1.11, 1.11]
-                                        return kLeaves[91];
-                                    } else {
-                                        // warp_select warps=8
-                                        // 1 problems, margin 2.49, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[92];
-                                    }
-                                } else {
-                                    if (problem.results() <= 270) {
-                                        // warp_select warps=16
-                                        // 1 problems nearby, margin 2.85, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[93];
-                                    } else {
-                                        // warp_select warps=4
-                                        // 7 problems, margin 13.92, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[94];
-                                    }
-                                }
+                                // warp_select warps=4
+                                // 8 problems, margin 11.08, regret 1.01 [1.00, 1.04]
+                                return kLeaves[62];
                             } else {
                                 // warp_select warps=8
                                 // 5 problems nearby, margin 10.77, regret 1.08 [1.04, 1.12]
-                                return kLeaves[95];
+                                return kLeaves[63];
                             }
                         } else {
                             if (problem.k <= 220) {
-                                if (ratio(problem.columns, problem.k) <= 2.7) {
-                                    // warp_select warps=16
-                                    // 1 problems nearby, margin 2.89, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[96];
-                                } else {
-                                    if (problem.results() <= 10'000) {
-                                        // warp_select warps=16
-                                        // 1 problems, margin 6.37, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[97];
-                                    } else {
-                                        // warp_select warps=8
-                                        // 6 problems nearby, margin 7.57, regret 1.14 [1.06, 1.25]
-                                        return kLeaves[98];
-                                    }
-                                }
+                                // warp_select warps=8
+                                // 1 problems, margin 6.17, regret 1.03 [1.03, 1.03]
+                                return kLeaves[64];
                             } else {
                                 // warp_select warps=16
                                 // 4 problems nearby, margin 6.92, regret 1.00 [1.00, 1.00]
-                                return kLeaves[99];
+                                return kLeaves[65];
                             }
                         }
                     }
                 } else {
                     if (product(problem.columns, problem.k) <= 3300) {
-                        if (problem.rows <= 39'000) {
-                            // register_insertion block=32;texture=0
-                            // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                            return kLeaves[100];
-                        } else {
-                            // register_insertion block=64;texture=0
-                            // 2 problems, margin 1.93, regret 1.00 [1.00, 1.00]
-                            return kLeaves[101];
-                        }
+                        // register_insertion block=64;texture=0
+                        // 3 problems, margin 2.25, regret 1.00 [1.00, 1.00]
+                        return kLeaves[66];
                     } else {
-                        if (problem.results() <= 150'000) {
-                            // warp_select warps=4
-                            // 2 problems nearby, margin 4.43, regret 1.05 [1.00, 1.11]
-                            return kLeaves[102];
-                        } else {
-                            if (product(problem.columns, problem.k) <= 8192) {
-                                // register_insertion block=64;texture=0
-                                // 1 problems nearby, margin 1.04, regret 1.00 [1.00, 1.00]
-                                return kLeaves[103];
-                            } else {
-                                // warp_select warps=4
-                                // 2 problems nearby, margin 2.38, regret 1.02 [1.00, 1.05]
-                                return kLeaves[104];
-                            }
-                        }
+                        // warp_select warps=4
+                        // 3 problems nearby, margin 2.66, regret 1.05 [1.00, 1.11]
+                        return kLeaves[67];
                     }
                 }
             }
@@ -6687,80 +3978,62 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         if (problem.columns <= 39'000) {
                             // block_rows threads=512;per_thread=32
                             // 1 problems, margin 1.36, regret 1.00 [1.00, 1.00]
-                            return kLeaves[105];
+                            return kLeaves[68];
                         } else {
-                            if (problem.elements() <= 8'200'000) {
-                                // split_rows columns=2048
-                                // 9 problems, margin 1.89, regret 1.00 [1.00, 1.00]
-                                return kLeaves[106];
-                            } else {
-                                // split_rows columns=8192
-                                // 1 problems, margin 2.16, regret 1.00 [1.00, 1.00]
-                                return kLeaves[107];
-                            }
+                            // split_rows columns=2048
+                            // 10 problems, margin 1.91, regret 1.01 [1.00, 1.02]
+                            return kLeaves[69];
                         }
                     } else {
-                        if (problem.rows <= 32) {
-                            // block_cut_rows per_thread=32
-                            // else split_rows columns=8192
-                            // 2 problems, margin 1.00, regret 1.01 [1.00, 1.02]
-                            return kLeaves[108];
-                        } else {
-                            // block_rows threads=512;per_thread=32
-                            // 2 problems nearby, margin 1.64, regret 1.00 [1.00, 1.00]
-                            return kLeaves[109];
-                        }
+                        // block_cut_rows per_thread=32
+                        // else split_rows columns=8192
+                        // 2 problems, margin 1.00, regret 1.01 [1.00, 1.02]
+                        return kLeaves[70];
                     }
                 } else {
                     if (problem.columns <= 12'000) {
                         // block_rows threads=256;per_thread=32
                         // 4 problems, margin 1.53, regret 1.00 [1.00, 1.00]
-                        return kLeaves[110];
+                        return kLeaves[71];
                     } else {
                         if (problem.rows <= 128) {
                             if (problem.k <= 3) {
                                 if (product(problem.columns, problem.k) <= 120'000) {
                                     // block_rows threads=512;per_thread=32
                                     // 4 problems nearby, margin 1.13, regret 1.24 [1.00, 1.78]
-                                    return kLeaves[111];
+                                    return kLeaves[72];
                                 } else {
                                     // split_rows columns=8192
                                     // 3 problems nearby, margin 1.08, regret 1.20 [1.00, 1.58]
-                                    return kLeaves[112];
+                                    return kLeaves[73];
                                 }
                             } else {
-                                if (problem.k <= 680) {
-                                    if (product(problem.rows, problem.columns) <= 2'097'152) {
-                                        if (problem.columns <= 56'000) {
-                                            // block_rows threads=512;per_thread=32
-                                            // 3 problems, margin 1.19, regret 1.01 [1.00, 1.04]
-                                            return kLeaves[113];
-                                        } else {
-                                            // split_rows columns=2048
-                                            // 1 problems, margin 1.48, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[114];
-                                        }
+                                if (problem.columns <= 68'000) {
+                                    if (problem.columns <= 56'000) {
+                                        // block_rows threads=512;per_thread=32
+                                        // 3 problems, margin 1.19, regret 1.01 [1.00, 1.04]
+                                        return kLeaves[74];
                                     } else {
-                                        if (problem.rows <= 39) {
-                                            // split_rows columns=8192
-                                            // 5 problems nearby, margin 1.15, regret 1.18 [1.04, 1.38]
-                                            return kLeaves[115];
-                                        } else {
-                                            // block_rows threads=512;per_thread=32
-                                            // 2 problems, margin 1.64, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[116];
-                                        }
+                                        // split_rows columns=2048
+                                        // 1 problems, margin 1.48, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[75];
                                     }
                                 } else {
-                                    // split_rows columns=8192
-                                    // 2 problems nearby, margin 1.61, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[117];
+                                    if (problem.rows <= 39) {
+                                        // split_rows columns=8192
+                                        // 8 problems nearby, margin 1.22, regret 1.19 [1.05, 1.37]
+                                        return kLeaves[76];
+                                    } else {
+                                        // block_rows threads=512;per_thread=32
+                                        // 2 problems, margin 1.64, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[77];
+                                    }
                                 }
                             }
                         } else {
                             // block_rows threads=256;per_thread=32
                             // 6 problems nearby, margin 1.07, regret 1.51 [1.10, 2.09]
-                            return kLeaves[118];
+                            return kLeaves[78];
                         }
                     }
                 }
@@ -6773,144 +4046,102 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                     if (problem.rows <= 2048) {
                                         // warp_sort_rows default
                                         // 4 problems, margin 1.21, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[119];
+                                        return kLeaves[79];
                                     } else {
                                         // warp_cut_rows room=2
                                         // 2 problems, margin 1.46, regret 1.04 [1.00, 1.07]
-                                        return kLeaves[120];
+                                        return kLeaves[80];
                                     }
                                 } else {
                                     // warp_rows lanes=4
                                     // else warp_packed_rows lanes=8
                                     // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[121];
+                                    return kLeaves[81];
                                 }
                             } else {
                                 if (product(problem.columns, problem.k) <= 32) {
                                     if (problem.elements() <= 65'536) {
                                         // warp_packed_rows lanes=32
                                         // 1 problems, margin 1.17, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[122];
+                                        return kLeaves[82];
                                     } else {
                                         // warp_packed_rows lanes=8
                                         // 1 problems nearby, margin 0.52, regret 1.92 [1.92, 1.92]
-                                        return kLeaves[123];
+                                        return kLeaves[83];
                                     }
                                 } else {
-                                    if (ratio(problem.rows, problem.columns) <= 0.0012) {
-                                        // block_rows threads=128;per_thread=16
-                                        // 2 problems nearby, margin 0.90, regret 1.11 [1.06, 1.17]
-                                        return kLeaves[124];
-                                    } else {
-                                        if (ratio(problem.columns, problem.k) <= 1800) {
-                                            if (problem.elements() <= 1'200'000) {
-                                                if (problem.columns <= 1500) {
-                                                    if (problem.rows <= 3900) {
-                                                        if (product(problem.columns, problem.k) <= 330) {
-                                                            if (problem.k <= 2) {
-                                                                // warp_rows lanes=32
-                                                                // 4 problems, margin 1.03, regret 1.02 [1.00, 1.04]
-                                                                return kLeaves[125];
-                                                            } else {
-                                                                // warp_sort_rows default
-                                                                // 6 problems nearby, margin 0.99, regret 1.27 [1.05, 1.52]
-                                                                return kLeaves[126];
-                                                            }
-                                                        } else {
-                                                            if (problem.columns <= 180) {
-                                                                // warp_sort_rows default
-                                                                // 6 problems nearby, margin 0.86, regret 1.44 [1.18, 1.70]
-                                                                return kLeaves[127];
-                                                            } else {
-                                                                // warp_rows lanes=32
-                                                                // 12 problems, margin 1.02, regret 1.02 [1.01, 1.04]
-                                                                return kLeaves[128];
-                                                            }
-                                                        }
-                                                    } else {
-                                                        // warp_packed_rows lanes=4
-                                                        // else warp_rows lanes=16
-                                                        // 4 problems nearby, margin 1.10, regret 1.45 [1.07, 2.18]
-                                                        return kLeaves[129];
-                                                    }
+                                    if (problem.results() <= 10'000) {
+                                        if (problem.columns <= 1500) {
+                                            if (ratio(problem.rows, problem.columns) <= 0.18) {
+                                                if (problem.columns <= 1200) {
+                                                    // warp_rows lanes=32
+                                                    // 5 problems, margin 1.04, regret 1.01 [1.00, 1.02]
+                                                    return kLeaves[84];
                                                 } else {
                                                     // block_rows threads=128;per_thread=16
-                                                    // 1 problems, margin 1.22, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[130];
+                                                    // 8 problems nearby, margin 1.41, regret 1.15 [1.04, 1.29]
+                                                    return kLeaves[85];
                                                 }
                                             } else {
-                                                if (problem.columns <= 256) {
-                                                    if (ratio(problem.rows, problem.columns) <= 82) {
-                                                        // warp_rows lanes=16
-                                                        // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[131];
-                                                    } else {
-                                                        // warp_packed_rows lanes=4
-                                                        // else warp_packed_rows lanes=8
-                                                        // else warp_rows lanes=8
-                                                        // else warp_cut_rows room=2
-                                                        // 5 problems nearby, margin 1.27, regret 1.19 [1.01, 1.45]
-                                                        return kLeaves[132];
-                                                    }
+                                                if (problem.rows <= 256) {
+                                                    // warp_packed_rows lanes=32
+                                                    // 6 problems, margin 1.03, regret 1.02 [1.00, 1.03]
+                                                    return kLeaves[86];
                                                 } else {
-                                                    if (problem.columns <= 512) {
-                                                        // warp_rows lanes=16
-                                                        // 1 problems, margin 0.97, regret 1.06 [1.06, 1.06]
-                                                        return kLeaves[133];
-                                                    } else {
-                                                        // warp_rows lanes=32
-                                                        // 4 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[134];
-                                                    }
+                                                    // warp_rows lanes=32
+                                                    // 5 problems, margin 1.06, regret 1.01 [1.00, 1.03]
+                                                    return kLeaves[87];
                                                 }
                                             }
                                         } else {
                                             // block_rows threads=128;per_thread=16
-                                            // 3 problems nearby, margin 1.31, regret 1.38 [1.00, 2.46]
-                                            return kLeaves[135];
+                                            // 1 problems, margin 1.22, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[88];
+                                        }
+                                    } else {
+                                        if (problem.columns <= 256) {
+                                            if (ratio(problem.rows, problem.columns) <= 64) {
+                                                // warp_rows lanes=16
+                                                // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[89];
+                                            } else {
+                                                // warp_packed_rows lanes=4
+                                                // else warp_packed_rows lanes=8
+                                                // else warp_rows lanes=8
+                                                // else warp_cut_rows room=2
+                                                // 7 problems nearby, margin 1.15, regret 1.34 [1.09, 1.75]
+                                                return kLeaves[90];
+                                            }
+                                        } else {
+                                            // warp_rows lanes=16
+                                            // else warp_rows lanes=32
+                                            // 5 problems, margin 0.97, regret 1.01 [1.00, 1.04]
+                                            return kLeaves[91];
                                         }
                                     }
                                 }
                             }
                         } else {
                             if (problem.rows <= 330) {
-                                if (problem.columns <= 4096) {
-                                    // block_rows threads=256;per_thread=16
-                                    // 8 problems nearby, margin 1.36, regret 1.16 [1.10, 1.21]
-                                    return kLeaves[136];
+                                if (ratio(problem.columns, problem.k) <= 4096) {
+                                    // block_rows threads=256;per_thread=32
+                                    // 3 problems, margin 2.17, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[92];
                                 } else {
-                                    if (ratio(problem.rows, problem.columns) <= 0.0022) {
-                                        if (problem.rows <= 120) {
-                                            if (problem.elements() <= 150'000) {
-                                                // block_rows threads=256;per_thread=32
-                                                // 4 problems nearby, margin 1.44, regret 1.03 [1.00, 1.11]
-                                                return kLeaves[137];
-                                            } else {
-                                                // block_rows threads=512;per_thread=32
-                                                // 3 problems, margin 1.57, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[138];
-                                            }
-                                        } else {
-                                            // block_rows threads=256;per_thread=32
-                                            // 4 problems nearby, margin 1.16, regret 1.34 [1.01, 2.21]
-                                            return kLeaves[139];
-                                        }
+                                    if (problem.rows <= 100) {
+                                        // block_rows threads=512;per_thread=32
+                                        // 3 problems, margin 1.57, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[93];
                                     } else {
                                         // block_rows threads=256;per_thread=32
-                                        // 3 problems, margin 2.17, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[140];
+                                        // 6 problems nearby, margin 2.42, regret 1.29 [1.04, 1.79]
+                                        return kLeaves[94];
                                     }
                                 }
                             } else {
-                                if (product(problem.columns, problem.k) <= 18'000) {
-                                    // block_rows threads=128;per_thread=16
-                                    // 1 problems, margin 1.49, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[141];
-                                } else {
-                                    // block_rows threads=128;per_thread=32
-                                    // 10 problems, margin 2.99, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[142];
-                                }
+                                // block_rows threads=128;per_thread=32
+                                // 11 problems, margin 3.04, regret 1.00 [1.00, 1.01]
+                                return kLeaves[95];
                             }
                         }
                     } else {
@@ -6919,21 +4150,21 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                 if (problem.rows <= 65'536) {
                                     // warp_packed_rows lanes=4
                                     // 2 problems nearby, margin 1.27, regret 1.17 [1.04, 1.32]
-                                    return kLeaves[143];
+                                    return kLeaves[96];
                                 } else {
                                     // global_insertion block=256
                                     // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[144];
+                                    return kLeaves[97];
                                 }
                             } else {
                                 // warp_packed_rows lanes=4
                                 // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                                return kLeaves[145];
+                                return kLeaves[98];
                             }
                         } else {
                             // warp_packed_rows lanes=8
                             // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                            return kLeaves[146];
+                            return kLeaves[99];
                         }
                     }
                 } else {
@@ -6944,75 +4175,37 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                     if (ratio(problem.rows, problem.columns) <= 0.0027) {
                                         // warp_cut_rows room=1
                                         // 1 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[147];
+                                        return kLeaves[100];
                                     } else {
                                         // warp_sort_rows default
                                         // 5 problems, margin 1.36, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[148];
+                                        return kLeaves[101];
                                     }
                                 } else {
-                                    if (problem.elements() <= 220'000) {
-                                        // block_rows threads=256;per_thread=16
-                                        // 4 problems nearby, margin 1.04, regret 1.21 [1.05, 1.40]
-                                        return kLeaves[149];
-                                    } else {
-                                        // warp_cut_rows room=1
-                                        // 3 problems nearby, margin 1.20, regret 1.09 [1.00, 1.29]
-                                        return kLeaves[150];
-                                    }
+                                    // warp_cut_rows room=1
+                                    // else block_rows threads=256;per_thread=16
+                                    // 7 problems nearby, margin 1.27, regret 1.11 [1.01, 1.25]
+                                    return kLeaves[102];
                                 }
                             } else {
                                 // warp_cut_rows room=1
                                 // 1 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-                                return kLeaves[151];
+                                return kLeaves[103];
                             }
                         } else {
                             if (problem.columns <= 2048) {
-                                if (product(problem.columns, problem.k) <= 5600) {
-                                    // warp_sort_rows default
-                                    // 5 problems nearby, margin 0.98, regret 1.32 [1.03, 1.94]
-                                    return kLeaves[152];
-                                } else {
-                                    if (problem.elements() <= 5'600'000) {
-                                        if (ratio(problem.columns, problem.k) <= 22) {
-                                            // warp_cut_rows room=1
-                                            // 7 problems, margin 2.03, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[153];
-                                        } else {
-                                            // block_rows threads=128;per_thread=16
-                                            // 1 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[154];
-                                        }
-                                    } else {
-                                        if (ratio(problem.columns, problem.k) <= 12) {
-                                            // warp_cut_rows room=1
-                                            // 6 problems nearby, margin 2.18, regret 1.24 [1.00, 1.59]
-                                            return kLeaves[155];
-                                        } else {
-                                            // warp_rows lanes=32
-                                            // else warp_packed_rows lanes=32
-                                            // else warp_cut_rows room=1
-                                            // else block_rows threads=128;per_thread=16
-                                            // 4 problems nearby, margin 0.97, regret 1.26 [1.10, 1.44]
-                                            return kLeaves[156];
-                                        }
-                                    }
-                                }
+                                // warp_cut_rows room=1
+                                // 8 problems, margin 1.84, regret 1.01 [1.00, 1.02]
+                                return kLeaves[104];
                             } else {
                                 if (problem.results() <= 32'768) {
                                     // block_rows threads=256;per_thread=16
                                     // 1 problems, margin 1.32, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[157];
+                                    return kLeaves[105];
                                 } else {
-                                    if (product(problem.columns, problem.k) <= 220'000) {
-                                        // block_rows threads=128;per_thread=16
-                                        // 3 problems nearby, margin 1.37, regret 1.50 [1.09, 2.81]
-                                        return kLeaves[158];
-                                    } else {
-                                        // block_cut_rows per_thread=32
-                                        // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[159];
-                                    }
+                                    // block_cut_rows per_thread=32
+                                    // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[106];
                                 }
                             }
                         }
@@ -7023,43 +4216,31 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                     if (problem.columns <= 8192) {
                                         // block_rows threads=256;per_thread=32
                                         // 4 problems nearby, margin 1.36, regret 1.03 [1.00, 1.10]
-                                        return kLeaves[160];
+                                        return kLeaves[107];
                                     } else {
-                                        if (problem.elements() <= 1'500'000) {
-                                            // block_rows threads=512;per_thread=32
-                                            // 4 problems nearby, margin 1.54, regret 1.14 [1.02, 1.35]
-                                            return kLeaves[161];
-                                        } else {
-                                            // split_rows columns=8192
-                                            // 1 problems, margin 1.10, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[162];
-                                        }
+                                        // block_rows threads=512;per_thread=32
+                                        // 1 problems, margin 0.91, regret 1.10 [1.10, 1.10]
+                                        return kLeaves[108];
                                     }
                                 } else {
                                     // block_rows threads=256;per_thread=32
                                     // 1 problems, margin 1.24, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[163];
+                                    return kLeaves[109];
                                 }
                             } else {
                                 // block_cut_rows per_thread=32
                                 // 1 problems, margin 1.25, regret 1.00 [1.00, 1.00]
-                                return kLeaves[164];
+                                return kLeaves[110];
                             }
                         } else {
                             if (ratio(problem.columns, problem.k) <= 56) {
                                 // block_cut_rows per_thread=32
                                 // 5 problems nearby, margin 1.38, regret 1.45 [1.07, 1.98]
-                                return kLeaves[165];
+                                return kLeaves[111];
                             } else {
-                                if (problem.results() <= 12'000) {
-                                    // block_rows threads=256;per_thread=32
-                                    // 3 problems nearby, margin 1.44, regret 1.19 [1.00, 1.46]
-                                    return kLeaves[166];
-                                } else {
-                                    // block_rows threads=128;per_thread=32
-                                    // 2 problems, margin 3.77, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[167];
-                                }
+                                // block_rows threads=128;per_thread=32
+                                // 2 problems, margin 3.77, regret 1.00 [1.00, 1.00]
+                                return kLeaves[112];
                             }
                         }
                     }
@@ -7069,150 +4250,73 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
             if (ratio(problem.rows, problem.columns) <= 0.00039) {
                 if (ratio(problem.rows, problem.columns) <= 8.2e-05) {
                     if (product(problem.columns, problem.k) <= 10'000'000) {
-                        if (problem.columns <= 27'000) {
-                            // block_rows threads=512;per_thread=32
-                            // 2 problems nearby, margin 5.05, regret 2.10 [1.85, 2.39]
-                            return kLeaves[168];
-                        } else {
-                            // split_rows columns=2048
-                            // 2 problems, margin 3.19, regret 1.00 [1.00, 1.00]
-                            return kLeaves[169];
-                        }
+                        // block_cut_rows per_thread=32
+                        // else split_rows columns=2048
+                        // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                        return kLeaves[113];
                     } else {
                         // split_rows columns=8192
                         // 4 problems nearby, margin 1.32, regret 1.35 [1.03, 1.87]
-                        return kLeaves[170];
+                        return kLeaves[114];
                     }
                 } else {
-                    if (problem.results() <= 8) {
-                        // block_rows threads=256;per_thread=32
-                        // 1 problems nearby, margin 0.99, regret 1.14 [1.14, 1.14]
-                        return kLeaves[171];
-                    } else {
-                        if (problem.k <= 3) {
-                            if (problem.elements() <= 2'097'152) {
-                                // split_rows columns=2048
-                                // 2 problems nearby, margin 0.57, regret 1.76 [1.66, 1.86]
-                                return kLeaves[172];
-                            } else {
-                                // block_rows threads=512;per_thread=32
-                                // 2 problems nearby, margin 1.45, regret 1.10 [1.00, 1.22]
-                                return kLeaves[173];
-                            }
+                    if (problem.elements() <= 262'144) {
+                        if (ratio(problem.rows, problem.k) <= 0.015) {
+                            // block_cut_rows per_thread=32
+                            // 1 problems nearby, margin 1.19, regret 1.25 [1.25, 1.25]
+                            return kLeaves[115];
                         } else {
-                            if (problem.results() <= 16'384) {
-                                if (problem.results() <= 10'000) {
-                                    if (problem.elements() <= 5600) {
-                                        // block_cut_rows per_thread=16
-                                        // 1 problems nearby, margin 1.49, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[174];
-                                    } else {
-                                        if (problem.elements() <= 10'000'000) {
-                                            if (problem.columns <= 56'000) {
-                                                if (problem.results() <= 220) {
-                                                    // block_rows threads=512;per_thread=32
-                                                    // 3 problems nearby, margin 3.59, regret 1.64 [1.00, 2.39]
-                                                    return kLeaves[175];
-                                                } else {
-                                                    // block_cut_rows per_thread=32
-                                                    // else split_rows columns=2048
-                                                    // 1 problems nearby, margin 1.00, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[176];
-                                                }
-                                            } else {
-                                                // split_rows columns=8192
-                                                // 4 problems nearby, margin 0.82, regret 1.51 [1.18, 1.80]
-                                                return kLeaves[177];
-                                            }
-                                        } else {
-                                            // block_rows threads=512;per_thread=32
-                                            // 2 problems, margin 1.76, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[178];
-                                        }
-                                    }
-                                } else {
-                                    // split_rows columns=8192
-                                    // 1 problems nearby, margin 0.55, regret 1.81 [1.81, 1.81]
-                                    return kLeaves[179];
-                                }
-                            } else {
-                                // block_rows threads=256;per_thread=32
-                                // 1 problems nearby, margin 2.22, regret 1.02 [1.02, 1.02]
-                                return kLeaves[180];
-                            }
+                            // block_rows threads=256;per_thread=32
+                            // 4 problems nearby, margin 4.62, regret 1.47 [1.12, 1.93]
+                            return kLeaves[116];
+                        }
+                    } else {
+                        if (problem.elements() <= 10'000'000) {
+                            // split_rows columns=8192
+                            // else block_rows threads=512;per_thread=32
+                            // 6 problems nearby, margin 0.76, regret 1.45 [1.18, 1.75]
+                            return kLeaves[117];
+                        } else {
+                            // block_rows threads=512;per_thread=32
+                            // 2 problems, margin 1.76, regret 1.00 [1.00, 1.00]
+                            return kLeaves[118];
                         }
                     }
                 }
             } else {
                 if (ratio(problem.rows, problem.columns) <= 0.012) {
                     if (ratio(problem.rows, problem.k) <= 0.082) {
-                        if (product(problem.columns, problem.k) <= 22'000) {
-                            if (problem.elements() <= 256) {
-                                // warp_sort_rows default
-                                // 2 problems nearby, margin 0.84, regret 1.36 [1.20, 1.53]
-                                return kLeaves[181];
-                            } else {
-                                // block_rows threads=128;per_thread=16
-                                // 1 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                                return kLeaves[182];
-                            }
-                        } else {
-                            if (problem.columns <= 4096) {
-                                // block_cut_rows per_thread=16
-                                // 1 problems, margin 1.49, regret 1.00 [1.00, 1.00]
-                                return kLeaves[183];
-                            } else {
-                                // block_cut_rows per_thread=16
-                                // 1 problems nearby, margin 1.49, regret 1.00 [1.00, 1.00]
-                                return kLeaves[184];
-                            }
-                        }
+                        // block_cut_rows per_thread=16
+                        // 2 problems, margin 1.15, regret 1.06 [1.00, 1.13]
+                        return kLeaves[119];
                     } else {
-                        if (problem.columns <= 1200) {
+                        if (problem.elements() <= 65'536) {
                             if (problem.columns <= 680) {
                                 // warp_rows lanes=32
                                 // 3 problems nearby, margin 1.00, regret 1.20 [1.00, 1.74]
-                                return kLeaves[185];
+                                return kLeaves[120];
                             } else {
-                                // block_rows threads=128;per_thread=16
-                                // 4 problems nearby, margin 0.83, regret 1.38 [1.11, 1.60]
-                                return kLeaves[186];
-                            }
-                        } else {
-                            if (problem.columns <= 4700) {
                                 // block_cut_rows per_thread=16
                                 // else block_rows threads=128;per_thread=32
-                                // 6 problems nearby, margin 1.25, regret 1.17 [1.04, 1.32]
-                                return kLeaves[187];
-                            } else {
-                                if (problem.rows <= 120) {
-                                    if (problem.columns <= 8192) {
-                                        // block_rows threads=256;per_thread=32
-                                        // 5 problems nearby, margin 1.10, regret 1.38 [1.04, 1.93]
-                                        return kLeaves[188];
-                                    } else {
-                                        // block_rows threads=512;per_thread=32
-                                        // 3 problems, margin 1.52, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[189];
-                                    }
+                                // 5 problems nearby, margin 1.20, regret 1.22 [1.08, 1.39]
+                                return kLeaves[121];
+                            }
+                        } else {
+                            if (problem.rows <= 120) {
+                                if (problem.columns <= 8192) {
+                                    // block_rows threads=256;per_thread=32
+                                    // 6 problems nearby, margin 1.08, regret 1.42 [1.12, 1.87]
+                                    return kLeaves[122];
                                 } else {
-                                    if (problem.elements() <= 220'000'000) {
-                                        // block_cut_rows per_thread=16
-                                        // else block_rows threads=256;per_thread=32
-                                        // 5 problems, margin 1.00, regret 1.00 [1.00, 1.01]
-                                        return kLeaves[190];
-                                    } else {
-                                        if (problem.results() <= 330'000) {
-                                            // block_rows threads=128;per_thread=32
-                                            // 1 problems, margin 2.58, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[191];
-                                        } else {
-                                            // block_rows threads=256;per_thread=32
-                                            // 1 problems nearby, margin 2.56, regret 1.01 [1.01, 1.01]
-                                            return kLeaves[192];
-                                        }
-                                    }
+                                    // block_rows threads=512;per_thread=32
+                                    // 3 problems, margin 1.52, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[123];
                                 }
+                            } else {
+                                // block_cut_rows per_thread=16
+                                // else block_rows threads=256;per_thread=32
+                                // 6 problems, margin 1.00, regret 1.01 [1.00, 1.01]
+                                return kLeaves[124];
                             }
                         }
                     }
@@ -7221,128 +4325,42 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         if (ratio(problem.rows, problem.columns) <= 1200) {
                             if (problem.columns <= 128) {
                                 if (ratio(problem.rows, problem.k) <= 820) {
-                                    if (problem.k <= 3) {
-                                        // warp_rows lanes=32
-                                        // 3 problems nearby, margin 1.00, regret 1.26 [1.00, 1.43]
-                                        return kLeaves[193];
-                                    } else {
-                                        if (problem.columns <= 100) {
-                                            // warp_sort_rows default
-                                            // 1 problems, margin 1.31, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[194];
-                                        } else {
-                                            // warp_packed_rows lanes=32
-                                            // 2 problems, margin 1.01, regret 1.18 [1.00, 1.40]
-                                            return kLeaves[195];
-                                        }
-                                    }
+                                    // warp_sort_rows default
+                                    // 3 problems, margin 1.09, regret 1.13 [1.00, 1.43]
+                                    return kLeaves[125];
                                 } else {
-                                    if (ratio(problem.rows, problem.k) <= 2048) {
-                                        // warp_rows lanes=4
-                                        // 1 problems nearby, margin 0.92, regret 1.09 [1.09, 1.09]
-                                        return kLeaves[196];
-                                    } else {
-                                        // warp_packed_rows lanes=4
-                                        // 2 problems nearby, margin 1.16, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[197];
-                                    }
+                                    // warp_packed_rows lanes=4
+                                    // 2 problems nearby, margin 1.16, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[126];
                                 }
                             } else {
                                 if (problem.columns <= 3300) {
                                     if (problem.columns <= 2048) {
                                         if (ratio(problem.rows, problem.columns) <= 4.7) {
-                                            if (problem.columns <= 1500) {
-                                                if (problem.elements() <= 39'000) {
-                                                    // warp_rows lanes=32
-                                                    // 2 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[198];
-                                                } else {
-                                                    if (problem.rows <= 100) {
-                                                        // block_rows threads=128;per_thread=16
-                                                        // 2 problems nearby, margin 0.75, regret 1.33 [1.18, 1.50]
-                                                        return kLeaves[199];
-                                                    } else {
-                                                        // warp_rows lanes=32
-                                                        // 1 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[200];
-                                                    }
-                                                }
-                                            } else {
-                                                if (problem.elements() <= 330'000) {
-                                                    // block_cut_rows per_thread=16
-                                                    // 3 problems nearby, margin 1.00, regret 1.14 [1.00, 1.31]
-                                                    return kLeaves[201];
-                                                } else {
-                                                    // warp_packed_rows lanes=32
-                                                    // 2 problems nearby, margin 0.97, regret 1.03 [1.03, 1.03]
-                                                    return kLeaves[202];
-                                                }
-                                            }
+                                            // warp_rows lanes=32
+                                            // 3 problems, margin 1.03, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[127];
                                         } else {
-                                            if (ratio(problem.rows, problem.columns) <= 680) {
-                                                // warp_rows lanes=16
-                                                // else warp_rows lanes=32
-                                                // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[203];
-                                            } else {
-                                                // warp_packed_rows lanes=8
-                                                // else warp_rows lanes=32
-                                                // 2 problems nearby, margin 0.97, regret 1.06 [1.00, 1.12]
-                                                return kLeaves[204];
-                                            }
+                                            // warp_rows lanes=16
+                                            // else warp_rows lanes=32
+                                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
+                                            return kLeaves[128];
                                         }
                                     } else {
-                                        if (problem.elements() <= 820'000) {
-                                            // block_rows threads=128;per_thread=32
-                                            // 3 problems nearby, margin 1.01, regret 1.36 [1.15, 1.73]
-                                            return kLeaves[205];
-                                        } else {
-                                            // block_rows threads=128;per_thread=16
-                                            // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
-                                            return kLeaves[206];
-                                        }
+                                        // block_rows threads=128;per_thread=16
+                                        // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
+                                        return kLeaves[129];
                                     }
                                 } else {
-                                    if (problem.rows <= 390) {
-                                        if (ratio(problem.rows, problem.columns) <= 0.015) {
-                                            // block_cut_rows per_thread=32
-                                            // 1 problems nearby, margin 0.39, regret 2.55 [2.55, 2.55]
-                                            return kLeaves[207];
-                                        } else {
-                                            // block_rows threads=256;per_thread=32
-                                            // 4 problems nearby, margin 4.06, regret 1.14 [1.00, 1.44]
-                                            return kLeaves[208];
-                                        }
-                                    } else {
-                                        // block_rows threads=128;per_thread=32
-                                        // 2 problems, margin 2.09, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[209];
-                                    }
+                                    // block_rows threads=128;per_thread=32
+                                    // 2 problems, margin 2.09, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[130];
                                 }
                             }
                         } else {
-                            if (problem.elements() <= 82'000'000) {
-                                if (problem.k <= 32) {
-                                    // warp_packed_rows lanes=4
-                                    // 2 problems, margin 1.16, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[210];
-                                } else {
-                                    // warp_cut_rows room=1
-                                    // 1 problems nearby, margin 1.04, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[211];
-                                }
-                            } else {
-                                if (problem.columns <= 220) {
-                                    // warp_packed_rows lanes=8
-                                    // 1 problems nearby, margin 0.97, regret 1.12 [1.12, 1.12]
-                                    return kLeaves[212];
-                                } else {
-                                    // warp_rows lanes=16
-                                    // else warp_rows lanes=32
-                                    // 2 problems nearby, margin 0.55, regret 1.34 [1.00, 1.80]
-                                    return kLeaves[213];
-                                }
-                            }
+                            // warp_packed_rows lanes=4
+                            // 2 problems, margin 1.16, regret 1.00 [1.00, 1.00]
+                            return kLeaves[131];
                         }
                     } else {
                         if (product(problem.columns, problem.k) <= 524'288) {
@@ -7350,82 +4368,28 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                 if (ratio(problem.rows, problem.columns) <= 0.1) {
                                     // block_cut_rows per_thread=16
                                     // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[214];
+                                    return kLeaves[132];
                                 } else {
-                                    if (problem.columns <= 220) {
-                                        if (problem.elements() <= 1'800'000) {
-                                            // warp_sort_rows default
-                                            // 2 problems nearby, margin 0.89, regret 1.12 [1.04, 1.20]
-                                            return kLeaves[215];
-                                        } else {
-                                            // warp_cut_rows room=1
-                                            // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[216];
-                                        }
-                                    } else {
-                                        if (ratio(problem.rows, problem.k) <= 2200) {
-                                            if (ratio(problem.columns, problem.k) <= 27) {
-                                                // warp_cut_rows room=1
-                                                // else block_cut_rows per_thread=32
-                                                // 4 problems nearby, margin 1.07, regret 1.19 [1.00, 1.68]
-                                                return kLeaves[217];
-                                            } else {
-                                                // warp_packed_rows lanes=32
-                                                // else block_rows threads=128;per_thread=16
-                                                // 1 problems nearby, margin 1.00, regret 1.01 [1.01, 1.01]
-                                                return kLeaves[218];
-                                            }
-                                        } else {
-                                            // warp_rows lanes=32
-                                            // else warp_cut_rows room=1
-                                            // else warp_packed_rows lanes=32
-                                            // else warp_select warps=4
-                                            // 3 problems nearby, margin 1.03, regret 1.42 [1.00, 1.73]
-                                            return kLeaves[219];
-                                        }
-                                    }
+                                    // warp_cut_rows room=1
+                                    // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
+                                    return kLeaves[133];
                                 }
                             } else {
-                                if (problem.k <= 56) {
-                                    // block_rows threads=128;per_thread=32
-                                    // 4 problems nearby, margin 2.45, regret 1.27 [1.00, 1.83]
-                                    return kLeaves[220];
-                                } else {
-                                    // block_rows threads=128;per_thread=16
-                                    // 2 problems nearby, margin 2.67, regret 1.01 [1.00, 1.01]
-                                    return kLeaves[221];
-                                }
+                                // block_rows threads=128;per_thread=32
+                                // 4 problems nearby, margin 2.45, regret 1.27 [1.00, 1.83]
+                                return kLeaves[134];
                             }
                         } else {
                             if (ratio(problem.columns, problem.k) <= 64) {
-                                if (problem.results() <= 56'000) {
-                                    // block_cut_rows per_thread=16
-                                    // else block_rows threads=256;per_thread=16
-                                    // 1 problems nearby, margin 1.00, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[222];
-                                } else {
-                                    // warp_cut_rows room=1
-                                    // else block_cut_rows per_thread=32
-                                    // else block_rows threads=128;per_thread=32
-                                    // 2 problems nearby, margin 1.00, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[223];
-                                }
+                                // warp_cut_rows room=1
+                                // else block_cut_rows per_thread=32
+                                // else block_rows threads=128;per_thread=32
+                                // 2 problems nearby, margin 1.00, regret 1.00 [1.00, 1.00]
+                                return kLeaves[135];
                             } else {
-                                if (problem.results() <= 2'700'000) {
-                                    if (ratio(problem.rows, problem.k) <= 2.7) {
-                                        // block_rows threads=256;per_thread=32
-                                        // 2 problems nearby, margin 2.15, regret 1.02 [1.02, 1.02]
-                                        return kLeaves[224];
-                                    } else {
-                                        // block_rows threads=128;per_thread=32
-                                        // 2 problems, margin 2.30, regret 1.00 [1.00, 1.01]
-                                        return kLeaves[225];
-                                    }
-                                } else {
-                                    // block_rows threads=256;per_thread=32
-                                    // 1 problems nearby, margin 2.62, regret 1.02 [1.02, 1.02]
-                                    return kLeaves[226];
-                                }
+                                // block_rows threads=128;per_thread=32
+                                // 2 problems, margin 2.30, regret 1.00 [1.00, 1.01]
+                                return kLeaves[136];
                             }
                         }
                     }

@@ -704,15 +704,6 @@ constexpr Choice<Problem> kRanking83[] = {
 };
 
 constexpr Choice<Problem> kRanking84[] = {
-    {VariantId::segmented_radix_sort, {}, 2.39F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.07F},
-    {VariantId::radix_sort_rows, {}, 2.86F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 10.32F},
-    {VariantId::global_insertion, {{"block", 256}}, 93.20F},
-};
-
-constexpr Choice<Problem> kRanking85[] = {
     {VariantId::radix_sort_rows, {}, 1.00F},
     {VariantId::warp_select, {{"warps", 16}}, 3.39F},
     {VariantId::segmented_radix_sort, {}, 17.57F},
@@ -720,7 +711,7 @@ constexpr Choice<Problem> kRanking85[] = {
     {VariantId::global_insertion, {{"block", 256}}, 470.29F},
 };
 
-constexpr Choice<Problem> kRanking86[] = {
+constexpr Choice<Problem> kRanking85[] = {
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
     {VariantId::segmented_radix_sort, {}, 1.33F},
     {VariantId::warp_select, {{"warps", 16}}, 4.59F},
@@ -728,7 +719,7 @@ constexpr Choice<Problem> kRanking86[] = {
     {VariantId::global_insertion, {{"block", 256}}, 264.82F},
 };
 
-constexpr Choice<Problem> kRanking87[] = {
+constexpr Choice<Problem> kRanking86[] = {
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
     {VariantId::segmented_radix_sort, {}, 1.02F},
     {VariantId::warp_select, {{"warps", 16}}, 1.15F},
@@ -736,7 +727,7 @@ constexpr Choice<Problem> kRanking87[] = {
     {VariantId::global_insertion, {{"block", 256}}, 116.88F},
 };
 
-constexpr Choice<Problem> kRanking88[] = {
+constexpr Choice<Problem> kRanking87[] = {
     {VariantId::segmented_radix_sort, {}, 1.00F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.21F},
     {VariantId::warp_select, {{"warps", 16}}, 3.33F},
@@ -744,7 +735,7 @@ constexpr Choice<Problem> kRanking88[] = {
     {VariantId::global_insertion, {{"block", 256}}, 320.46F},
 };
 
-constexpr Choice<Problem> kRanking89[] = {
+constexpr Choice<Problem> kRanking88[] = {
     {VariantId::block_rank_merge, {{"tile", 64}}, 1.00F},
     {VariantId::warp_select, {{"warps", 16}}, 1.16F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.19F},
@@ -752,7 +743,7 @@ constexpr Choice<Problem> kRanking89[] = {
     {VariantId::global_insertion, {{"block", 256}}, 12.34F},
 };
 
-constexpr Choice<Problem> kRanking90[] = {
+constexpr Choice<Problem> kRanking89[] = {
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
     {VariantId::rank_sort, {}, 1.07F},
     {VariantId::block_rank_merge, {{"tile", 64}}, 1.11F},
@@ -760,7 +751,7 @@ constexpr Choice<Problem> kRanking90[] = {
     {VariantId::global_insertion, {{"block", 256}}, 7.05F},
 };
 
-constexpr Choice<Problem> kRanking91[] = {
+constexpr Choice<Problem> kRanking90[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 3.87F},
     {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 7.44F},
@@ -768,7 +759,7 @@ constexpr Choice<Problem> kRanking91[] = {
     {VariantId::global_insertion, {{"block", 256}}, 34.78F},
 };
 
-constexpr Choice<Problem> kRanking92[] = {
+constexpr Choice<Problem> kRanking91[] = {
     {VariantId::block_rank_merge, {{"tile", 256}}, 1.00F},
     {VariantId::warp_select, {{"warps", 16}}, 1.07F},
     {VariantId::segmented_radix_sort, {}, 2.39F},
@@ -776,7 +767,7 @@ constexpr Choice<Problem> kRanking92[] = {
     {VariantId::global_insertion, {{"block", 256}}, 93.20F},
 };
 
-constexpr Choice<Problem> kRanking93[] = {
+constexpr Choice<Problem> kRanking92[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.07F},
     {VariantId::segmented_radix_sort, {}, 3.45F},
     {VariantId::block_rank_merge, {{"tile", 256}}, 5.89F},
@@ -784,7 +775,7 @@ constexpr Choice<Problem> kRanking93[] = {
     {VariantId::global_insertion, {{"block", 256}}, 87.81F},
 };
 
-constexpr Choice<Problem> kRanking94[] = {
+constexpr Choice<Problem> kRanking93[] = {
     {VariantId::segmented_radix_sort, {}, 1.31F},
     {VariantId::warp_select, {{"warps", 16}}, 1.49F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 4.61F},
@@ -792,7 +783,7 @@ constexpr Choice<Problem> kRanking94[] = {
     {VariantId::global_insertion, {{"block", 256}}, 195.37F},
 };
 
-constexpr Choice<Problem> kRanking95[] = {
+constexpr Choice<Problem> kRanking94[] = {
     {VariantId::warp_select, {{"warps", 8}}, 1.06F},
     {VariantId::warp_select, {{"warps", 16}}, 1.05F},
     {VariantId::radix_sort_rows, {}, 5.29F},
@@ -801,7 +792,7 @@ constexpr Choice<Problem> kRanking95[] = {
     {VariantId::global_insertion, {{"block", 256}}, 294.06F},
 };
 
-constexpr Choice<Problem> kRanking96[] = {
+constexpr Choice<Problem> kRanking95[] = {
     {VariantId::warp_select, {{"warps", 8}}, 1.00F},
     {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 2.33F},
     {VariantId::block_rank_merge, {{"tile", 64}}, 4.14F},
@@ -809,7 +800,7 @@ constexpr Choice<Problem> kRanking96[] = {
     {VariantId::global_insertion, {{"block", 256}}, 4.82F},
 };
 
-constexpr Choice<Problem> kRanking97[] = {
+constexpr Choice<Problem> kRanking96[] = {
     {VariantId::segmented_radix_sort, {}, 1.36F},
     {VariantId::warp_select, {{"warps", 16}}, 2.70F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 4.40F},
@@ -817,7 +808,7 @@ constexpr Choice<Problem> kRanking97[] = {
     {VariantId::global_insertion, {{"block", 256}}, 279.73F},
 };
 
-constexpr Choice<Problem> kRanking98[] = {
+constexpr Choice<Problem> kRanking97[] = {
     {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
     {VariantId::warp_select, {{"warps", 8}}, 1.72F},
     {VariantId::shared_insertion, {{"block", 128}}, 2.78F},
@@ -825,7 +816,7 @@ constexpr Choice<Problem> kRanking98[] = {
     {VariantId::global_insertion, {{"block", 256}}, 3.21F},
 };
 
-constexpr Choice<Problem> kRanking99[] = {
+constexpr Choice<Problem> kRanking98[] = {
     {VariantId::radix_sort_rows, {}, 1.69F},
     {VariantId::warp_select, {{"warps", 16}}, 1.91F},
     {VariantId::segmented_radix_sort, {}, 6.48F},
@@ -833,7 +824,7 @@ constexpr Choice<Problem> kRanking99[] = {
     {VariantId::global_insertion, {{"block", 256}}, 209.36F},
 };
 
-constexpr Choice<Problem> kRanking100[] = {
+constexpr Choice<Problem> kRanking99[] = {
     {VariantId::segmented_radix_sort, {}, 1.00F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.24F},
     {VariantId::radix_sort_rows, {}, 10.52F},
@@ -841,7 +832,7 @@ constexpr Choice<Problem> kRanking100[] = {
     {VariantId::global_insertion, {{"block", 256}}, 2066.15F},
 };
 
-constexpr Choice<Problem> kRanking101[] = {
+constexpr Choice<Problem> kRanking100[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.03F},
     {VariantId::warp_select, {{"warps", 8}}, 1.00F},
     {VariantId::radix_sort_rows, {}, 3.35F},
@@ -850,39 +841,7 @@ constexpr Choice<Problem> kRanking101[] = {
     {VariantId::global_insertion, {{"block", 256}}, 183.17F},
 };
 
-constexpr Choice<Problem> kRanking102[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 2.44F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 4.29F},
-    {VariantId::shared_insertion, {{"block", 256}}, 11.50F},
-    {VariantId::global_insertion, {{"block", 256}}, 25.79F},
-};
-
-constexpr Choice<Problem> kRanking103[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.05F},
-    {VariantId::segmented_radix_sort, {}, 3.50F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 5.28F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 17.44F},
-    {VariantId::global_insertion, {{"block", 256}}, 97.94F},
-};
-
-constexpr Choice<Problem> kRanking104[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 3.11F},
-    {VariantId::shared_insertion, {{"block", 64}}, 6.52F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 9.86F},
-    {VariantId::global_insertion, {{"block", 256}}, 7.72F},
-};
-
-constexpr Choice<Problem> kRanking105[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 6.84F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 7.61F},
-    {VariantId::segmented_radix_sort, {}, 17.16F},
-    {VariantId::global_insertion, {{"block", 256}}, 22.43F},
-};
-
-constexpr Choice<Problem> kRanking106[] = {
+constexpr Choice<Problem> kRanking101[] = {
     {VariantId::warp_select, {{"warps", 4}}, 1.00F},
     {VariantId::block_rank_merge, {{"tile", 64}}, 11.26F},
     {VariantId::segmented_radix_sort, {}, 17.73F},
@@ -890,55 +849,55 @@ constexpr Choice<Problem> kRanking106[] = {
     {VariantId::global_insertion, {{"block", 256}}, 121.32F},
 };
 
+constexpr Choice<Problem> kRanking102[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.01F},
+    {VariantId::segmented_radix_sort, {}, 6.88F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 18.05F},
+    {VariantId::radix_sort_rows, {}, 30.81F},
+    {VariantId::global_insertion, {{"block", 256}}, 244.42F},
+};
+
+constexpr Choice<Problem> kRanking103[] = {
+    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 18.25F},
+    {VariantId::segmented_radix_sort, {}, 21.22F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 191.35F},
+    {VariantId::global_insertion, {{"block", 256}}, 268.83F},
+};
+
+constexpr Choice<Problem> kRanking104[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.02F},
+    {VariantId::segmented_radix_sort, {}, 11.64F},
+    {VariantId::block_rank_merge, {{"tile", 256}}, 25.35F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 52.80F},
+    {VariantId::global_insertion, {{"block", 256}}, 206.11F},
+};
+
+constexpr Choice<Problem> kRanking105[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
+    {VariantId::segmented_radix_sort, {}, 6.51F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 9.98F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 18.02F},
+    {VariantId::global_insertion, {{"block", 256}}, 54.25F},
+};
+
+constexpr Choice<Problem> kRanking106[] = {
+    {VariantId::warp_select, {{"warps", 8}}, 1.01F},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 3.04F},
+    {VariantId::shared_insertion, {{"block", 64}}, 6.95F},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}, 8.99F},
+    {VariantId::global_insertion, {{"block", 256}}, 8.83F},
+};
+
 constexpr Choice<Problem> kRanking107[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 4.55F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 12.55F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 65.31F},
-    {VariantId::global_insertion, {{"block", 256}}, 227.08F},
+    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
+    {VariantId::block_rank_merge, {{"tile", 64}}, 10.16F},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 14.63F},
+    {VariantId::segmented_radix_sort, {}, 17.76F},
+    {VariantId::global_insertion, {{"block", 256}}, 32.26F},
 };
 
 constexpr Choice<Problem> kRanking108[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 8.66F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 22.51F},
-    {VariantId::radix_sort_rows, {}, 35.86F},
-    {VariantId::global_insertion, {{"block", 256}}, 245.17F},
-};
-
-constexpr Choice<Problem> kRanking109[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 20.87F},
-    {VariantId::segmented_radix_sort, {}, 24.74F},
-    {VariantId::radix_sort_rows, {}, 191.66F},
-    {VariantId::global_insertion, {{"block", 256}}, 289.38F},
-};
-
-constexpr Choice<Problem> kRanking110[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 5.63F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 11.24F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 34.16F},
-    {VariantId::global_insertion, {{"block", 256}}, 77.87F},
-};
-
-constexpr Choice<Problem> kRanking111[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 11.90F},
-    {VariantId::segmented_radix_sort, {}, 17.38F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 21.46F},
-    {VariantId::global_insertion, {{"block", 256}}, 36.71F},
-};
-
-constexpr Choice<Problem> kRanking112[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.06F},
-    {VariantId::segmented_radix_sort, {}, 5.24F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 13.13F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 16.69F},
-    {VariantId::global_insertion, {{"block", 256}}, 55.79F},
-};
-
-constexpr Choice<Problem> kRanking113[] = {
     {VariantId::warp_select, {{"warps", 4}}, 1.30F},
     {VariantId::warp_select, {{"warps", 8}}, 1.00F},
     {VariantId::block_rank_merge, {{"tile", 64}}, 5.77F},
@@ -947,7 +906,7 @@ constexpr Choice<Problem> kRanking113[] = {
     {VariantId::global_insertion, {{"block", 256}}, 29.90F},
 };
 
-constexpr Choice<Problem> kRanking114[] = {
+constexpr Choice<Problem> kRanking109[] = {
     {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.28F},
     {VariantId::warp_select, {{"warps", 8}}, 1.00F},
     {VariantId::warp_select, {{"warps", 4}}, 1.26F},
@@ -955,18 +914,18 @@ constexpr Choice<Problem> kRanking114[] = {
     {VariantId::global_insertion, {{"block", 256}}, 3.46F},
 };
 
-constexpr Choice<Problem> kRanking115[] = {
+constexpr Choice<Problem> kRanking110[] = {
     {VariantId::global_insertion, {{"block", 64}}, 1.00F},
     {VariantId::global_insertion, {{"block", 256}}, 1.00F},
 };
 
-constexpr Choice<Problem> kRanking116[] = {
+constexpr Choice<Problem> kRanking111[] = {
     {VariantId::warp_select, {{"warps", 4}}, 1.00F},
     {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 2.02F},
     {VariantId::global_insertion, {{"block", 256}}, 5.84F},
 };
 
-constexpr Choice<Problem> kRanking117[] = {
+constexpr Choice<Problem> kRanking112[] = {
     {VariantId::warp_select, {{"warps", 8}}, 1.13F},
     {VariantId::warp_select, {{"warps", 4}}, 1.09F},
     {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.77F},
@@ -975,7 +934,7 @@ constexpr Choice<Problem> kRanking117[] = {
     {VariantId::global_insertion, {{"block", 256}}, 5.43F},
 };
 
-constexpr Choice<Problem> kRanking118[] = {
+constexpr Choice<Problem> kRanking113[] = {
     {VariantId::warp_select, {{"warps", 8}}, 1.00F},
     {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.98F},
     {VariantId::segmented_radix_sort, {}, 4.63F},
@@ -983,7 +942,7 @@ constexpr Choice<Problem> kRanking118[] = {
     {VariantId::global_insertion, {{"block", 256}}, 159.89F},
 };
 
-constexpr Choice<Problem> kRanking119[] = {
+constexpr Choice<Problem> kRanking114[] = {
     {VariantId::warp_select, {{"warps", 16}}, 1.00F},
     {VariantId::segmented_radix_sort, {}, 2.04F},
     {VariantId::bitonic_sort_rows, {{"block", 1024}}, 20.53F},
@@ -991,14 +950,14 @@ constexpr Choice<Problem> kRanking119[] = {
     {VariantId::global_insertion, {{"block", 256}}, 148.42F},
 };
 
-constexpr Choice<Problem> kRanking120[] = {
+constexpr Choice<Problem> kRanking115[] = {
     {VariantId::warp_select, {{"warps", 4}}, 1.33F},
     {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 2.14F},
     {VariantId::global_insertion, {{"block", 64}}, 5.36F},
     {VariantId::global_insertion, {{"block", 256}}, 5.39F},
 };
 
-constexpr Choice<Problem> kRanking121[] = {
+constexpr Choice<Problem> kRanking116[] = {
     {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 1.01F},
     {VariantId::warp_select, {{"warps", 4}}, 1.84F},
     {VariantId::shared_insertion, {{"block", 128}}, 2.06F},
@@ -1006,7 +965,7 @@ constexpr Choice<Problem> kRanking121[] = {
     {VariantId::global_insertion, {{"block", 256}}, 2.94F},
 };
 
-constexpr Choice<Problem> kRanking122[] = {
+constexpr Choice<Problem> kRanking117[] = {
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.31F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.31F},
@@ -1014,7 +973,7 @@ constexpr Choice<Problem> kRanking122[] = {
     {VariantId::global_insertion, {{"block", 256}}, 385.88F},
 };
 
-constexpr Choice<Problem> kRanking123[] = {
+constexpr Choice<Problem> kRanking118[] = {
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.28F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.49F},
@@ -1022,7 +981,7 @@ constexpr Choice<Problem> kRanking123[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1650.66F},
 };
 
-constexpr Choice<Problem> kRanking124[] = {
+constexpr Choice<Problem> kRanking119[] = {
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1363.06F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.18F},
@@ -1030,14 +989,14 @@ constexpr Choice<Problem> kRanking124[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1363.06F},
 };
 
-constexpr Choice<Problem> kRanking125[] = {
+constexpr Choice<Problem> kRanking120[] = {
     {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.97F},
     {VariantId::warp_select, {{"warps", 8}}, 7.51F},
     {VariantId::global_insertion, {{"block", 256}}, 1255.50F},
 };
 
-constexpr Choice<Problem> kRanking126[] = {
+constexpr Choice<Problem> kRanking121[] = {
     {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.52F},
     {VariantId::radix_sort_rows, {}, 3.35F},
@@ -1045,7 +1004,7 @@ constexpr Choice<Problem> kRanking126[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1962.67F},
 };
 
-constexpr Choice<Problem> kRanking127[] = {
+constexpr Choice<Problem> kRanking122[] = {
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
     {VariantId::split_rows, {{"columns", 8192}}, 1.44F},
     {VariantId::warp_select, {{"warps", 16}}, 16.97F},
@@ -1053,7 +1012,7 @@ constexpr Choice<Problem> kRanking127[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1634.87F},
 };
 
-constexpr Choice<Problem> kRanking128[] = {
+constexpr Choice<Problem> kRanking123[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.26F},
     {VariantId::warp_select, {{"warps", 16}}, 6.26F},
@@ -1061,7 +1020,7 @@ constexpr Choice<Problem> kRanking128[] = {
     {VariantId::global_insertion, {{"block", 256}}, 250.93F},
 };
 
-constexpr Choice<Problem> kRanking129[] = {
+constexpr Choice<Problem> kRanking124[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.03F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.41F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.87F},
@@ -1069,7 +1028,7 @@ constexpr Choice<Problem> kRanking129[] = {
     {VariantId::global_insertion, {{"block", 256}}, 215.03F},
 };
 
-constexpr Choice<Problem> kRanking130[] = {
+constexpr Choice<Problem> kRanking125[] = {
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 16}}, 1.22F},
     {VariantId::split_rows, {{"columns", 2048}}, 2.09F},
@@ -1077,7 +1036,7 @@ constexpr Choice<Problem> kRanking130[] = {
     {VariantId::global_insertion, {{"block", 256}}, 2292.18F},
 };
 
-constexpr Choice<Problem> kRanking131[] = {
+constexpr Choice<Problem> kRanking126[] = {
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.11F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.27F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.56F},
@@ -1085,14 +1044,14 @@ constexpr Choice<Problem> kRanking131[] = {
     {VariantId::global_insertion, {{"block", 256}}, 381.71F},
 };
 
-constexpr Choice<Problem> kRanking132[] = {
+constexpr Choice<Problem> kRanking127[] = {
     {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.20F},
     {VariantId::warp_select, {{"warps", 16}}, 2.82F},
     {VariantId::global_insertion, {{"block", 256}}, 1225.41F},
 };
 
-constexpr Choice<Problem> kRanking133[] = {
+constexpr Choice<Problem> kRanking128[] = {
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.30F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.61F},
@@ -1100,14 +1059,14 @@ constexpr Choice<Problem> kRanking133[] = {
     {VariantId::global_insertion, {{"block", 256}}, 908.73F},
 };
 
-constexpr Choice<Problem> kRanking134[] = {
+constexpr Choice<Problem> kRanking129[] = {
     {VariantId::split_rows, {{"columns", 8192}}, 1.03F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.12F},
     {VariantId::warp_select, {{"warps", 16}}, 4.79F},
     {VariantId::global_insertion, {{"block", 256}}, 958.92F},
 };
 
-constexpr Choice<Problem> kRanking135[] = {
+constexpr Choice<Problem> kRanking130[] = {
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
     {VariantId::split_rows, {{"columns", 8192}}, 1.54F},
     {VariantId::warp_select, {{"warps", 16}}, 7.51F},
@@ -1115,7 +1074,7 @@ constexpr Choice<Problem> kRanking135[] = {
     {VariantId::global_insertion, {{"block", 256}}, 843.29F},
 };
 
-constexpr Choice<Problem> kRanking136[] = {
+constexpr Choice<Problem> kRanking131[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
     {VariantId::split_rows, {{"columns", 8192}}, 2.72F},
     {VariantId::warp_select, {{"warps", 8}}, 6.69F},
@@ -1123,7 +1082,7 @@ constexpr Choice<Problem> kRanking136[] = {
     {VariantId::global_insertion, {{"block", 256}}, 494.93F},
 };
 
-constexpr Choice<Problem> kRanking137[] = {
+constexpr Choice<Problem> kRanking132[] = {
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.35F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.73F},
@@ -1131,7 +1090,7 @@ constexpr Choice<Problem> kRanking137[] = {
     {VariantId::global_insertion, {{"block", 256}}, 306.70F},
 };
 
-constexpr Choice<Problem> kRanking138[] = {
+constexpr Choice<Problem> kRanking133[] = {
     {VariantId::warp_sort_rows, {}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.35F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 3.49F},
@@ -1139,7 +1098,7 @@ constexpr Choice<Problem> kRanking138[] = {
     {VariantId::global_insertion, {{"block", 256}}, 222.70F},
 };
 
-constexpr Choice<Problem> kRanking139[] = {
+constexpr Choice<Problem> kRanking134[] = {
     {VariantId::warp_sort_rows, {}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.42F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.88F},
@@ -1147,7 +1106,7 @@ constexpr Choice<Problem> kRanking139[] = {
     {VariantId::global_insertion, {{"block", 256}}, 918.37F},
 };
 
-constexpr Choice<Problem> kRanking140[] = {
+constexpr Choice<Problem> kRanking135[] = {
     {VariantId::warp_sort_rows, {}, 1.01F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.25F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.52F},
@@ -1155,7 +1114,7 @@ constexpr Choice<Problem> kRanking140[] = {
     {VariantId::global_insertion, {{"block", 256}}, 4203.93F},
 };
 
-constexpr Choice<Problem> kRanking141[] = {
+constexpr Choice<Problem> kRanking136[] = {
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.05F},
     {VariantId::warp_sort_rows, {}, 1.23F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.63F},
@@ -1163,7 +1122,7 @@ constexpr Choice<Problem> kRanking141[] = {
     {VariantId::global_insertion, {{"block", 256}}, 523.17F},
 };
 
-constexpr Choice<Problem> kRanking142[] = {
+constexpr Choice<Problem> kRanking137[] = {
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
     {VariantId::warp_sort_rows, {}, 1.74F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.95F},
@@ -1171,7 +1130,7 @@ constexpr Choice<Problem> kRanking142[] = {
     {VariantId::global_insertion, {{"block", 256}}, 490.72F},
 };
 
-constexpr Choice<Problem> kRanking143[] = {
+constexpr Choice<Problem> kRanking138[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.78F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 2.23F},
@@ -1179,7 +1138,7 @@ constexpr Choice<Problem> kRanking143[] = {
     {VariantId::global_insertion, {{"block", 256}}, 18350.50F},
 };
 
-constexpr Choice<Problem> kRanking144[] = {
+constexpr Choice<Problem> kRanking139[] = {
     {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.00F},
     {VariantId::warp_sort_rows, {}, 1.40F},
     {VariantId::warp_cut_rows, {{"room", 2}}, 1.99F},
@@ -1187,7 +1146,7 @@ constexpr Choice<Problem> kRanking144[] = {
     {VariantId::global_insertion, {{"block", 256}}, 80.68F},
 };
 
-constexpr Choice<Problem> kRanking145[] = {
+constexpr Choice<Problem> kRanking140[] = {
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
     {VariantId::warp_sort_rows, {}, 2.29F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 3.98F},
@@ -1195,7 +1154,7 @@ constexpr Choice<Problem> kRanking145[] = {
     {VariantId::global_insertion, {{"block", 256}}, 247.30F},
 };
 
-constexpr Choice<Problem> kRanking146[] = {
+constexpr Choice<Problem> kRanking141[] = {
     {VariantId::warp_sort_rows, {}, 1.01F},
     {VariantId::warp_cut_rows, {{"room", 2}}, 1.21F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.33F},
@@ -1203,7 +1162,7 @@ constexpr Choice<Problem> kRanking146[] = {
     {VariantId::global_insertion, {{"block", 256}}, 24.38F},
 };
 
-constexpr Choice<Problem> kRanking147[] = {
+constexpr Choice<Problem> kRanking142[] = {
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
     {VariantId::warp_sort_rows, {}, 1.10F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.35F},
@@ -1211,7 +1170,7 @@ constexpr Choice<Problem> kRanking147[] = {
     {VariantId::global_insertion, {{"block", 256}}, 22.71F},
 };
 
-constexpr Choice<Problem> kRanking148[] = {
+constexpr Choice<Problem> kRanking143[] = {
     {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.03F},
     {VariantId::warp_sort_rows, {}, 1.69F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 2.12F},
@@ -1219,7 +1178,7 @@ constexpr Choice<Problem> kRanking148[] = {
     {VariantId::global_insertion, {{"block", 256}}, 8.77F},
 };
 
-constexpr Choice<Problem> kRanking149[] = {
+constexpr Choice<Problem> kRanking144[] = {
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.03F},
     {VariantId::warp_sort_rows, {}, 1.30F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.31F},
@@ -1227,7 +1186,7 @@ constexpr Choice<Problem> kRanking149[] = {
     {VariantId::global_insertion, {{"block", 256}}, 686.56F},
 };
 
-constexpr Choice<Problem> kRanking150[] = {
+constexpr Choice<Problem> kRanking145[] = {
     {VariantId::warp_sort_rows, {}, 1.00F},
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.06F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.37F},
@@ -1235,7 +1194,7 @@ constexpr Choice<Problem> kRanking150[] = {
     {VariantId::global_insertion, {{"block", 256}}, 3310.49F},
 };
 
-constexpr Choice<Problem> kRanking151[] = {
+constexpr Choice<Problem> kRanking146[] = {
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 2.12F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 3.01F},
@@ -1243,7 +1202,7 @@ constexpr Choice<Problem> kRanking151[] = {
     {VariantId::global_insertion, {{"block", 256}}, 237.63F},
 };
 
-constexpr Choice<Problem> kRanking152[] = {
+constexpr Choice<Problem> kRanking147[] = {
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.18F},
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.00F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.40F},
@@ -1252,7 +1211,7 @@ constexpr Choice<Problem> kRanking152[] = {
     {VariantId::global_insertion, {{"block", 256}}, 3485.30F},
 };
 
-constexpr Choice<Problem> kRanking153[] = {
+constexpr Choice<Problem> kRanking148[] = {
     {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
     {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.06F},
     {VariantId::warp_sort_rows, {}, 1.08F},
@@ -1260,7 +1219,7 @@ constexpr Choice<Problem> kRanking153[] = {
     {VariantId::global_insertion, {{"block", 256}}, 3.55F},
 };
 
-constexpr Choice<Problem> kRanking154[] = {
+constexpr Choice<Problem> kRanking149[] = {
     {VariantId::warp_sort_rows, {}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 2}}, 1.30F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.42F},
@@ -1268,7 +1227,7 @@ constexpr Choice<Problem> kRanking154[] = {
     {VariantId::global_insertion, {{"block", 256}}, 14.37F},
 };
 
-constexpr Choice<Problem> kRanking155[] = {
+constexpr Choice<Problem> kRanking150[] = {
     {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.01F},
     {VariantId::warp_rows, {{"lanes", 8}}, 1.07F},
     {VariantId::warp_sort_rows, {}, 1.47F},
@@ -1276,7 +1235,7 @@ constexpr Choice<Problem> kRanking155[] = {
     {VariantId::global_insertion, {{"block", 256}}, 3.69F},
 };
 
-constexpr Choice<Problem> kRanking156[] = {
+constexpr Choice<Problem> kRanking151[] = {
     {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.03F},
     {VariantId::warp_rows, {{"lanes", 8}}, 1.17F},
     {VariantId::warp_sort_rows, {}, 2.73F},
@@ -1284,7 +1243,7 @@ constexpr Choice<Problem> kRanking156[] = {
     {VariantId::global_insertion, {{"block", 256}}, 4.88F},
 };
 
-constexpr Choice<Problem> kRanking157[] = {
+constexpr Choice<Problem> kRanking152[] = {
     {VariantId::warp_rows, {{"lanes", 32}}, 1.02F},
     {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.04F},
     {VariantId::warp_cut_rows, {{"room", 2}}, 1.15F},
@@ -1292,7 +1251,7 @@ constexpr Choice<Problem> kRanking157[] = {
     {VariantId::global_insertion, {{"block", 256}}, 39.77F},
 };
 
-constexpr Choice<Problem> kRanking158[] = {
+constexpr Choice<Problem> kRanking153[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.02F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.20F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.51F},
@@ -1300,7 +1259,7 @@ constexpr Choice<Problem> kRanking158[] = {
     {VariantId::global_insertion, {{"block", 256}}, 70.37F},
 };
 
-constexpr Choice<Problem> kRanking159[] = {
+constexpr Choice<Problem> kRanking154[] = {
     {VariantId::warp_rows, {{"lanes", 32}}, 1.04F},
     {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.14F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.16F},
@@ -1308,7 +1267,7 @@ constexpr Choice<Problem> kRanking159[] = {
     {VariantId::global_insertion, {{"block", 256}}, 176.96F},
 };
 
-constexpr Choice<Problem> kRanking160[] = {
+constexpr Choice<Problem> kRanking155[] = {
     {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.01F},
     {VariantId::warp_rows, {{"lanes", 16}}, 1.02F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.52F},
@@ -1316,7 +1275,7 @@ constexpr Choice<Problem> kRanking160[] = {
     {VariantId::global_insertion, {{"block", 256}}, 11.47F},
 };
 
-constexpr Choice<Problem> kRanking161[] = {
+constexpr Choice<Problem> kRanking156[] = {
     {VariantId::warp_rows, {{"lanes", 32}}, 1.01F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.98F},
     {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.07F},
@@ -1324,7 +1283,7 @@ constexpr Choice<Problem> kRanking161[] = {
     {VariantId::global_insertion, {{"block", 256}}, 12.67F},
 };
 
-constexpr Choice<Problem> kRanking162[] = {
+constexpr Choice<Problem> kRanking157[] = {
     {VariantId::warp_packed_rows, {{"lanes", 8}}, 6.09F},
     {VariantId::warp_rows, {{"lanes", 16}}, 1.00F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.29F},
@@ -1332,7 +1291,7 @@ constexpr Choice<Problem> kRanking162[] = {
     {VariantId::global_insertion, {{"block", 256}}, 6.09F},
 };
 
-constexpr Choice<Problem> kRanking163[] = {
+constexpr Choice<Problem> kRanking158[] = {
     {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.07F},
     {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.09F},
@@ -1340,7 +1299,7 @@ constexpr Choice<Problem> kRanking163[] = {
     {VariantId::global_insertion, {{"block", 256}}, 56.19F},
 };
 
-constexpr Choice<Problem> kRanking164[] = {
+constexpr Choice<Problem> kRanking159[] = {
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.03F},
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 2.57F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.22F},
@@ -1348,7 +1307,7 @@ constexpr Choice<Problem> kRanking164[] = {
     {VariantId::global_insertion, {{"block", 256}}, 101.02F},
 };
 
-constexpr Choice<Problem> kRanking165[] = {
+constexpr Choice<Problem> kRanking160[] = {
     {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.03F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.25F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.36F},
@@ -1356,7 +1315,7 @@ constexpr Choice<Problem> kRanking165[] = {
     {VariantId::global_insertion, {{"block", 256}}, 293.98F},
 };
 
-constexpr Choice<Problem> kRanking166[] = {
+constexpr Choice<Problem> kRanking161[] = {
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.18F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.28F},
@@ -1364,7 +1323,7 @@ constexpr Choice<Problem> kRanking166[] = {
     {VariantId::global_insertion, {{"block", 256}}, 925.06F},
 };
 
-constexpr Choice<Problem> kRanking167[] = {
+constexpr Choice<Problem> kRanking162[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.48F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.55F},
@@ -1372,7 +1331,7 @@ constexpr Choice<Problem> kRanking167[] = {
     {VariantId::global_insertion, {{"block", 256}}, 137.44F},
 };
 
-constexpr Choice<Problem> kRanking168[] = {
+constexpr Choice<Problem> kRanking163[] = {
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.08F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.36F},
@@ -1380,7 +1339,7 @@ constexpr Choice<Problem> kRanking168[] = {
     {VariantId::global_insertion, {{"block", 256}}, 715.18F},
 };
 
-constexpr Choice<Problem> kRanking169[] = {
+constexpr Choice<Problem> kRanking164[] = {
     {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.41F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 3.02F},
@@ -1388,12 +1347,12 @@ constexpr Choice<Problem> kRanking169[] = {
     {VariantId::global_insertion, {{"block", 256}}, 37.85F},
 };
 
-constexpr Choice<Problem> kRanking170[] = {
+constexpr Choice<Problem> kRanking165[] = {
     {VariantId::global_insertion, {{"block", 64}}, 1.00F},
     {VariantId::global_insertion, {{"block", 256}}, 1.05F},
 };
 
-constexpr Choice<Problem> kRanking171[] = {
+constexpr Choice<Problem> kRanking166[] = {
     {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.00F},
     {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.08F},
     {VariantId::warp_rows, {{"lanes", 8}}, 1.19F},
@@ -1401,7 +1360,7 @@ constexpr Choice<Problem> kRanking171[] = {
     {VariantId::global_insertion, {{"block", 256}}, 16.12F},
 };
 
-constexpr Choice<Problem> kRanking172[] = {
+constexpr Choice<Problem> kRanking167[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.03F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.03F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.31F},
@@ -1410,7 +1369,7 @@ constexpr Choice<Problem> kRanking172[] = {
     {VariantId::global_insertion, {{"block", 256}}, 131.01F},
 };
 
-constexpr Choice<Problem> kRanking173[] = {
+constexpr Choice<Problem> kRanking168[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.42F},
     {VariantId::split_rows, {{"columns", 2048}}, 2.28F},
@@ -1418,7 +1377,7 @@ constexpr Choice<Problem> kRanking173[] = {
     {VariantId::global_insertion, {{"block", 256}}, 972.63F},
 };
 
-constexpr Choice<Problem> kRanking174[] = {
+constexpr Choice<Problem> kRanking169[] = {
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.48F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.61F},
@@ -1426,7 +1385,7 @@ constexpr Choice<Problem> kRanking174[] = {
     {VariantId::global_insertion, {{"block", 256}}, 344.35F},
 };
 
-constexpr Choice<Problem> kRanking175[] = {
+constexpr Choice<Problem> kRanking170[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.04F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.07F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.71F},
@@ -1434,7 +1393,7 @@ constexpr Choice<Problem> kRanking175[] = {
     {VariantId::global_insertion, {{"block", 256}}, 3153.66F},
 };
 
-constexpr Choice<Problem> kRanking176[] = {
+constexpr Choice<Problem> kRanking171[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.03F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.62F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.87F},
@@ -1442,7 +1401,7 @@ constexpr Choice<Problem> kRanking176[] = {
     {VariantId::global_insertion, {{"block", 256}}, 682.01F},
 };
 
-constexpr Choice<Problem> kRanking177[] = {
+constexpr Choice<Problem> kRanking172[] = {
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.02F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.58F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.87F},
@@ -1450,7 +1409,7 @@ constexpr Choice<Problem> kRanking177[] = {
     {VariantId::global_insertion, {{"block", 256}}, 645.73F},
 };
 
-constexpr Choice<Problem> kRanking178[] = {
+constexpr Choice<Problem> kRanking173[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
     {VariantId::split_rows, {{"columns", 2048}}, 2.13F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.21F},
@@ -1458,7 +1417,7 @@ constexpr Choice<Problem> kRanking178[] = {
     {VariantId::global_insertion, {{"block", 256}}, 842.20F},
 };
 
-constexpr Choice<Problem> kRanking179[] = {
+constexpr Choice<Problem> kRanking174[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.06F},
     {VariantId::warp_select, {{"warps", 16}}, 28.32F},
@@ -1466,7 +1425,7 @@ constexpr Choice<Problem> kRanking179[] = {
     {VariantId::global_insertion, {{"block", 256}}, 3810.89F},
 };
 
-constexpr Choice<Problem> kRanking180[] = {
+constexpr Choice<Problem> kRanking175[] = {
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.02F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.77F},
     {VariantId::split_rows, {{"columns", 2048}}, 4.50F},
@@ -1474,7 +1433,7 @@ constexpr Choice<Problem> kRanking180[] = {
     {VariantId::global_insertion, {{"block", 256}}, 149.34F},
 };
 
-constexpr Choice<Problem> kRanking181[] = {
+constexpr Choice<Problem> kRanking176[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.32F},
     {VariantId::warp_select, {{"warps", 8}}, 3.23F},
@@ -1482,7 +1441,7 @@ constexpr Choice<Problem> kRanking181[] = {
     {VariantId::global_insertion, {{"block", 256}}, 10.74F},
 };
 
-constexpr Choice<Problem> kRanking182[] = {
+constexpr Choice<Problem> kRanking177[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.73F},
     {VariantId::split_rows, {{"columns", 2048}}, 3.03F},
@@ -1490,7 +1449,7 @@ constexpr Choice<Problem> kRanking182[] = {
     {VariantId::global_insertion, {{"block", 256}}, 25.91F},
 };
 
-constexpr Choice<Problem> kRanking183[] = {
+constexpr Choice<Problem> kRanking178[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.02F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.97F},
     {VariantId::split_rows, {{"columns", 2048}}, 3.38F},
@@ -1498,14 +1457,14 @@ constexpr Choice<Problem> kRanking183[] = {
     {VariantId::global_insertion, {{"block", 256}}, 88.32F},
 };
 
-constexpr Choice<Problem> kRanking184[] = {
+constexpr Choice<Problem> kRanking179[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
     {VariantId::split_rows, {{"columns", 8192}}, 4.14F},
     {VariantId::warp_select, {{"warps", 16}}, 40.54F},
     {VariantId::global_insertion, {{"block", 256}}, 1062.27F},
 };
 
-constexpr Choice<Problem> kRanking185[] = {
+constexpr Choice<Problem> kRanking180[] = {
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.20F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.02F},
     {VariantId::warp_select, {{"warps", 16}}, 3.17F},
@@ -1513,7 +1472,7 @@ constexpr Choice<Problem> kRanking185[] = {
     {VariantId::global_insertion, {{"block", 256}}, 433.69F},
 };
 
-constexpr Choice<Problem> kRanking186[] = {
+constexpr Choice<Problem> kRanking181[] = {
     {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.02F},
     {VariantId::radix_sort_rows, {}, 5.83F},
@@ -1521,7 +1480,7 @@ constexpr Choice<Problem> kRanking186[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1445.78F},
 };
 
-constexpr Choice<Problem> kRanking187[] = {
+constexpr Choice<Problem> kRanking182[] = {
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 2421.87F},
     {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.58F},
@@ -1529,7 +1488,7 @@ constexpr Choice<Problem> kRanking187[] = {
     {VariantId::global_insertion, {{"block", 256}}, 2421.87F},
 };
 
-constexpr Choice<Problem> kRanking188[] = {
+constexpr Choice<Problem> kRanking183[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.09F},
     {VariantId::warp_select, {{"warps", 16}}, 4.73F},
@@ -1537,7 +1496,7 @@ constexpr Choice<Problem> kRanking188[] = {
     {VariantId::global_insertion, {{"block", 256}}, 231.72F},
 };
 
-constexpr Choice<Problem> kRanking189[] = {
+constexpr Choice<Problem> kRanking184[] = {
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 2.37F},
     {VariantId::warp_select, {{"warps", 16}}, 65.22F},
@@ -1545,7 +1504,7 @@ constexpr Choice<Problem> kRanking189[] = {
     {VariantId::global_insertion, {{"block", 256}}, 4958.00F},
 };
 
-constexpr Choice<Problem> kRanking190[] = {
+constexpr Choice<Problem> kRanking185[] = {
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.09F},
     {VariantId::warp_select, {{"warps", 16}}, 3.07F},
@@ -1553,7 +1512,7 @@ constexpr Choice<Problem> kRanking190[] = {
     {VariantId::global_insertion, {{"block", 256}}, 299.47F},
 };
 
-constexpr Choice<Problem> kRanking191[] = {
+constexpr Choice<Problem> kRanking186[] = {
     {VariantId::split_rows, {{"columns", 2048}}, 1.35F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.26F},
     {VariantId::warp_select, {{"warps", 16}}, 3.68F},
@@ -1561,7 +1520,7 @@ constexpr Choice<Problem> kRanking191[] = {
     {VariantId::global_insertion, {{"block", 256}}, 898.32F},
 };
 
-constexpr Choice<Problem> kRanking192[] = {
+constexpr Choice<Problem> kRanking187[] = {
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.22F},
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
     {VariantId::split_rows, {{"columns", 8192}}, 1.81F},
@@ -1569,14 +1528,14 @@ constexpr Choice<Problem> kRanking192[] = {
     {VariantId::global_insertion, {{"block", 256}}, 803.65F},
 };
 
-constexpr Choice<Problem> kRanking193[] = {
+constexpr Choice<Problem> kRanking188[] = {
     {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.65F},
     {VariantId::warp_select, {{"warps", 16}}, 8.25F},
     {VariantId::global_insertion, {{"block", 256}}, 1934.43F},
 };
 
-constexpr Choice<Problem> kRanking194[] = {
+constexpr Choice<Problem> kRanking189[] = {
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.12F},
     {VariantId::split_rows, {{"columns", 2048}}, 7.19F},
@@ -1584,7 +1543,7 @@ constexpr Choice<Problem> kRanking194[] = {
     {VariantId::global_insertion, {{"block", 256}}, 9140.79F},
 };
 
-constexpr Choice<Problem> kRanking195[] = {
+constexpr Choice<Problem> kRanking190[] = {
     {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.29F},
     {VariantId::warp_select, {{"warps", 16}}, 6.05F},
@@ -1592,14 +1551,14 @@ constexpr Choice<Problem> kRanking195[] = {
     {VariantId::global_insertion, {{"block", 256}}, 2362.44F},
 };
 
-constexpr Choice<Problem> kRanking196[] = {
+constexpr Choice<Problem> kRanking191[] = {
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
     {VariantId::split_rows, {{"columns", 8192}}, 1.65F},
     {VariantId::warp_select, {{"warps", 16}}, 5.13F},
     {VariantId::global_insertion, {{"block", 256}}, 700.36F},
 };
 
-constexpr Choice<Problem> kRanking197[] = {
+constexpr Choice<Problem> kRanking192[] = {
     {VariantId::copy_rows, {}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.89F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 2.35F},
@@ -1607,7 +1566,7 @@ constexpr Choice<Problem> kRanking197[] = {
     {VariantId::global_insertion, {{"block", 256}}, 301.35F},
 };
 
-constexpr Choice<Problem> kRanking198[] = {
+constexpr Choice<Problem> kRanking193[] = {
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.40F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.65F},
@@ -1615,7 +1574,7 @@ constexpr Choice<Problem> kRanking198[] = {
     {VariantId::global_insertion, {{"block", 256}}, 34.26F},
 };
 
-constexpr Choice<Problem> kRanking199[] = {
+constexpr Choice<Problem> kRanking194[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.04F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.27F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.62F},
@@ -1623,7 +1582,7 @@ constexpr Choice<Problem> kRanking199[] = {
     {VariantId::global_insertion, {{"block", 256}}, 256.42F},
 };
 
-constexpr Choice<Problem> kRanking200[] = {
+constexpr Choice<Problem> kRanking195[] = {
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.02F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.50F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.55F},
@@ -1631,7 +1590,7 @@ constexpr Choice<Problem> kRanking200[] = {
     {VariantId::global_insertion, {{"block", 256}}, 513.05F},
 };
 
-constexpr Choice<Problem> kRanking201[] = {
+constexpr Choice<Problem> kRanking196[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
     {VariantId::split_rows, {{"columns", 8192}}, 2.03F},
     {VariantId::warp_select, {{"warps", 8}}, 2.56F},
@@ -1639,7 +1598,7 @@ constexpr Choice<Problem> kRanking201[] = {
     {VariantId::global_insertion, {{"block", 256}}, 518.05F},
 };
 
-constexpr Choice<Problem> kRanking202[] = {
+constexpr Choice<Problem> kRanking197[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
     {VariantId::split_rows, {{"columns", 8192}}, 2.87F},
     {VariantId::warp_select, {{"warps", 8}}, 7.77F},
@@ -1647,7 +1606,7 @@ constexpr Choice<Problem> kRanking202[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1884.54F},
 };
 
-constexpr Choice<Problem> kRanking203[] = {
+constexpr Choice<Problem> kRanking198[] = {
     {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
     {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.06F},
     {VariantId::warp_sort_rows, {}, 1.08F},
@@ -1655,7 +1614,7 @@ constexpr Choice<Problem> kRanking203[] = {
     {VariantId::global_insertion, {{"block", 256}}, 4.73F},
 };
 
-constexpr Choice<Problem> kRanking204[] = {
+constexpr Choice<Problem> kRanking199[] = {
     {VariantId::warp_sort_rows, {}, 1.00F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.31F},
     {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.40F},
@@ -1663,7 +1622,7 @@ constexpr Choice<Problem> kRanking204[] = {
     {VariantId::global_insertion, {{"block", 256}}, 7.33F},
 };
 
-constexpr Choice<Problem> kRanking205[] = {
+constexpr Choice<Problem> kRanking200[] = {
     {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.00F},
     {VariantId::warp_rows, {{"lanes", 8}}, 1.39F},
     {VariantId::warp_select, {{"warps", 8}}, 2.32F},
@@ -1671,7 +1630,7 @@ constexpr Choice<Problem> kRanking205[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1.93F},
 };
 
-constexpr Choice<Problem> kRanking206[] = {
+constexpr Choice<Problem> kRanking201[] = {
     {VariantId::warp_sort_rows, {}, 1.00F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.24F},
     {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.33F},
@@ -1679,7 +1638,7 @@ constexpr Choice<Problem> kRanking206[] = {
     {VariantId::global_insertion, {{"block", 256}}, 36.22F},
 };
 
-constexpr Choice<Problem> kRanking207[] = {
+constexpr Choice<Problem> kRanking202[] = {
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
     {VariantId::warp_sort_rows, {}, 1.08F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.29F},
@@ -1687,7 +1646,7 @@ constexpr Choice<Problem> kRanking207[] = {
     {VariantId::global_insertion, {{"block", 256}}, 27.73F},
 };
 
-constexpr Choice<Problem> kRanking208[] = {
+constexpr Choice<Problem> kRanking203[] = {
     {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
     {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.06F},
     {VariantId::warp_sort_rows, {}, 1.07F},
@@ -1695,7 +1654,7 @@ constexpr Choice<Problem> kRanking208[] = {
     {VariantId::global_insertion, {{"block", 256}}, 9.70F},
 };
 
-constexpr Choice<Problem> kRanking209[] = {
+constexpr Choice<Problem> kRanking204[] = {
     {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
     {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.07F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.16F},
@@ -1703,7 +1662,7 @@ constexpr Choice<Problem> kRanking209[] = {
     {VariantId::global_insertion, {{"block", 256}}, 29.24F},
 };
 
-constexpr Choice<Problem> kRanking210[] = {
+constexpr Choice<Problem> kRanking205[] = {
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.23F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.47F},
@@ -1711,31 +1670,15 @@ constexpr Choice<Problem> kRanking210[] = {
     {VariantId::global_insertion, {{"block", 256}}, 46.45F},
 };
 
-constexpr Choice<Problem> kRanking211[] = {
+constexpr Choice<Problem> kRanking206[] = {
     {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.25F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.49F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.55F},
-    {VariantId::global_insertion, {{"block", 256}}, 12.90F},
+    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.09F},
+    {VariantId::warp_cut_rows, {{"room", 1}}, 1.53F},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.60F},
+    {VariantId::global_insertion, {{"block", 256}}, 49.36F},
 };
 
-constexpr Choice<Problem> kRanking212[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.14F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.25F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.31F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.48F},
-    {VariantId::global_insertion, {{"block", 256}}, 80.81F},
-};
-
-constexpr Choice<Problem> kRanking213[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.06F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.54F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.61F},
-    {VariantId::global_insertion, {{"block", 256}}, 61.73F},
-};
-
-constexpr Choice<Problem> kRanking214[] = {
+constexpr Choice<Problem> kRanking207[] = {
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.07F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.22F},
@@ -1743,7 +1686,7 @@ constexpr Choice<Problem> kRanking214[] = {
     {VariantId::global_insertion, {{"block", 256}}, 38.39F},
 };
 
-constexpr Choice<Problem> kRanking215[] = {
+constexpr Choice<Problem> kRanking208[] = {
     {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.11F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.15F},
@@ -1751,7 +1694,7 @@ constexpr Choice<Problem> kRanking215[] = {
     {VariantId::global_insertion, {{"block", 256}}, 65.59F},
 };
 
-constexpr Choice<Problem> kRanking216[] = {
+constexpr Choice<Problem> kRanking209[] = {
     {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.04F},
     {VariantId::warp_rows, {{"lanes", 16}}, 1.00F},
     {VariantId::warp_rows, {{"lanes", 8}}, 1.04F},
@@ -1760,13 +1703,13 @@ constexpr Choice<Problem> kRanking216[] = {
     {VariantId::global_insertion, {{"block", 256}}, 11.18F},
 };
 
-constexpr Choice<Problem> kRanking217[] = {
+constexpr Choice<Problem> kRanking210[] = {
     {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.01F},
     {VariantId::global_insertion, {{"block", 256}}, 10.98F},
     {VariantId::global_insertion, {{"block", 256}}, 10.98F},
 };
 
-constexpr Choice<Problem> kRanking218[] = {
+constexpr Choice<Problem> kRanking211[] = {
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.74F},
     {VariantId::warp_rows, {{"lanes", 32}}, 2.28F},
     {VariantId::warp_packed_rows, {{"lanes", 32}}, 2.35F},
@@ -1774,7 +1717,7 @@ constexpr Choice<Problem> kRanking218[] = {
     {VariantId::global_insertion, {{"block", 256}}, 67.42F},
 };
 
-constexpr Choice<Problem> kRanking219[] = {
+constexpr Choice<Problem> kRanking212[] = {
     {VariantId::warp_packed_rows, {{"lanes", 16}}, 1.00F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.05F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.39F},
@@ -1782,7 +1725,7 @@ constexpr Choice<Problem> kRanking219[] = {
     {VariantId::global_insertion, {{"block", 256}}, 54.40F},
 };
 
-constexpr Choice<Problem> kRanking220[] = {
+constexpr Choice<Problem> kRanking213[] = {
     {VariantId::warp_rows, {{"lanes", 16}}, 1.00F},
     {VariantId::warp_rows, {{"lanes", 32}}, 1.10F},
     {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.23F},
@@ -1790,7 +1733,7 @@ constexpr Choice<Problem> kRanking220[] = {
     {VariantId::global_insertion, {{"block", 256}}, 2.36F},
 };
 
-constexpr Choice<Problem> kRanking221[] = {
+constexpr Choice<Problem> kRanking214[] = {
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.20F},
     {VariantId::warp_select, {{"warps", 16}}, 4.27F},
@@ -1798,7 +1741,7 @@ constexpr Choice<Problem> kRanking221[] = {
     {VariantId::global_insertion, {{"block", 256}}, 52.80F},
 };
 
-constexpr Choice<Problem> kRanking222[] = {
+constexpr Choice<Problem> kRanking215[] = {
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.08F},
     {VariantId::split_rows, {{"columns", 2048}}, 2.16F},
@@ -1806,7 +1749,7 @@ constexpr Choice<Problem> kRanking222[] = {
     {VariantId::global_insertion, {{"block", 256}}, 96.20F},
 };
 
-constexpr Choice<Problem> kRanking223[] = {
+constexpr Choice<Problem> kRanking216[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.02F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.72F},
     {VariantId::split_rows, {{"columns", 2048}}, 2.38F},
@@ -1814,7 +1757,7 @@ constexpr Choice<Problem> kRanking223[] = {
     {VariantId::global_insertion, {{"block", 256}}, 468.97F},
 };
 
-constexpr Choice<Problem> kRanking224[] = {
+constexpr Choice<Problem> kRanking217[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.57F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.90F},
     {VariantId::warp_select, {{"warps", 8}}, 4.65F},
@@ -1822,15 +1765,23 @@ constexpr Choice<Problem> kRanking224[] = {
     {VariantId::global_insertion, {{"block", 256}}, 28.32F},
 };
 
-constexpr Choice<Problem> kRanking225[] = {
+constexpr Choice<Problem> kRanking218[] = {
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.05F},
     {VariantId::warp_select, {{"warps", 16}}, 16.32F},
-    {VariantId::global_insertion, {{"block", 64}}, 782.13F},
     {VariantId::global_insertion, {{"block", 256}}, 782.43F},
 };
 
-constexpr Choice<Problem> kRanking226[] = {
+constexpr Choice<Problem> kRanking219[] = {
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.19F},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.12F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.12F},
+    {VariantId::split_rows, {{"columns", 2048}}, 2.32F},
+    {VariantId::warp_select, {{"warps", 16}}, 6.83F},
+    {VariantId::global_insertion, {{"block", 256}}, 558.53F},
+};
+
+constexpr Choice<Problem> kRanking220[] = {
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.15F},
     {VariantId::split_rows, {{"columns", 2048}}, 2.47F},
@@ -1838,23 +1789,15 @@ constexpr Choice<Problem> kRanking226[] = {
     {VariantId::global_insertion, {{"block", 256}}, 5347.92F},
 };
 
-constexpr Choice<Problem> kRanking227[] = {
+constexpr Choice<Problem> kRanking221[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 8}}, 2.31F},
-    {VariantId::split_rows, {{"columns", 2048}}, 3.30F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 202.70F},
-    {VariantId::global_insertion, {{"block", 256}}, 202.70F},
+    {VariantId::split_rows, {{"columns", 2048}}, 3.23F},
+    {VariantId::warp_select, {{"warps", 8}}, 3.66F},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}, 146.37F},
+    {VariantId::global_insertion, {{"block", 256}}, 146.37F},
 };
 
-constexpr Choice<Problem> kRanking228[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.46F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.52F},
-    {VariantId::warp_select, {{"warps", 16}}, 8.34F},
-    {VariantId::global_insertion, {{"block", 256}}, 807.49F},
-};
-
-constexpr Choice<Problem> kRanking229[] = {
+constexpr Choice<Problem> kRanking222[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.26F},
     {VariantId::split_rows, {{"columns", 2048}}, 2.73F},
@@ -1862,15 +1805,15 @@ constexpr Choice<Problem> kRanking229[] = {
     {VariantId::global_insertion, {{"block", 256}}, 62.86F},
 };
 
-constexpr Choice<Problem> kRanking230[] = {
+constexpr Choice<Problem> kRanking223[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.22F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.27F},
-    {VariantId::split_rows, {{"columns", 2048}}, 3.61F},
-    {VariantId::global_insertion, {{"block", 256}}, 22.66F},
+    {VariantId::warp_select, {{"warps", 8}}, 3.06F},
+    {VariantId::split_rows, {{"columns", 2048}}, 3.71F},
+    {VariantId::global_insertion, {{"block", 256}}, 16.12F},
 };
 
-constexpr Choice<Problem> kRanking231[] = {
+constexpr Choice<Problem> kRanking224[] = {
     {VariantId::warp_sort_rows, {}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.37F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.41F},
@@ -1878,7 +1821,7 @@ constexpr Choice<Problem> kRanking231[] = {
     {VariantId::global_insertion, {{"block", 256}}, 73.17F},
 };
 
-constexpr Choice<Problem> kRanking232[] = {
+constexpr Choice<Problem> kRanking225[] = {
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.40F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.96F},
@@ -1886,7 +1829,7 @@ constexpr Choice<Problem> kRanking232[] = {
     {VariantId::global_insertion, {{"block", 256}}, 262.43F},
 };
 
-constexpr Choice<Problem> kRanking233[] = {
+constexpr Choice<Problem> kRanking226[] = {
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 2.01F},
     {VariantId::split_rows, {{"columns", 2048}}, 2.41F},
@@ -1894,7 +1837,7 @@ constexpr Choice<Problem> kRanking233[] = {
     {VariantId::global_insertion, {{"block", 256}}, 713.02F},
 };
 
-constexpr Choice<Problem> kRanking234[] = {
+constexpr Choice<Problem> kRanking227[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.81F},
     {VariantId::split_rows, {{"columns", 2048}}, 2.07F},
@@ -1902,7 +1845,7 @@ constexpr Choice<Problem> kRanking234[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1613.98F},
 };
 
-constexpr Choice<Problem> kRanking235[] = {
+constexpr Choice<Problem> kRanking228[] = {
     {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
     {VariantId::split_rows, {{"columns", 2048}}, 1.60F},
     {VariantId::warp_select, {{"warps", 16}}, 23.26F},
@@ -1910,7 +1853,7 @@ constexpr Choice<Problem> kRanking235[] = {
     {VariantId::global_insertion, {{"block", 256}}, 4487.45F},
 };
 
-constexpr Choice<Problem> kRanking236[] = {
+constexpr Choice<Problem> kRanking229[] = {
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.26F},
     {VariantId::split_rows, {{"columns", 2048}}, 2.73F},
@@ -1918,7 +1861,7 @@ constexpr Choice<Problem> kRanking236[] = {
     {VariantId::global_insertion, {{"block", 256}}, 651.89F},
 };
 
-constexpr Choice<Problem> kRanking237[] = {
+constexpr Choice<Problem> kRanking230[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
     {VariantId::split_rows, {{"columns", 2048}}, 2.50F},
     {VariantId::warp_select, {{"warps", 16}}, 8.29F},
@@ -1926,7 +1869,7 @@ constexpr Choice<Problem> kRanking237[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1620.42F},
 };
 
-constexpr Choice<Problem> kRanking238[] = {
+constexpr Choice<Problem> kRanking231[] = {
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 30.18F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
     {VariantId::warp_select, {{"warps", 16}}, 4.40F},
@@ -1934,7 +1877,7 @@ constexpr Choice<Problem> kRanking238[] = {
     {VariantId::global_insertion, {{"block", 256}}, 30.18F},
 };
 
-constexpr Choice<Problem> kRanking239[] = {
+constexpr Choice<Problem> kRanking232[] = {
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.28F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.84F},
@@ -1942,7 +1885,7 @@ constexpr Choice<Problem> kRanking239[] = {
     {VariantId::global_insertion, {{"block", 256}}, 1129.16F},
 };
 
-constexpr Choice<Problem> kRanking240[] = {
+constexpr Choice<Problem> kRanking233[] = {
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.84F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 2.20F},
     {VariantId::split_rows, {{"columns", 2048}}, 3.46F},
@@ -1950,7 +1893,7 @@ constexpr Choice<Problem> kRanking240[] = {
     {VariantId::global_insertion, {{"block", 256}}, 370.63F},
 };
 
-constexpr Choice<Problem> kRanking241[] = {
+constexpr Choice<Problem> kRanking234[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
     {VariantId::split_rows, {{"columns", 8192}}, 1.65F},
     {VariantId::warp_select, {{"warps", 16}}, 6.84F},
@@ -1958,7 +1901,7 @@ constexpr Choice<Problem> kRanking241[] = {
     {VariantId::global_insertion, {{"block", 256}}, 896.99F},
 };
 
-constexpr Choice<Problem> kRanking242[] = {
+constexpr Choice<Problem> kRanking235[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.62F},
     {VariantId::warp_select, {{"warps", 8}}, 3.39F},
@@ -1966,7 +1909,7 @@ constexpr Choice<Problem> kRanking242[] = {
     {VariantId::global_insertion, {{"block", 256}}, 14.43F},
 };
 
-constexpr Choice<Problem> kRanking243[] = {
+constexpr Choice<Problem> kRanking236[] = {
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.01F},
     {VariantId::split_rows, {{"columns", 8192}}, 2.72F},
     {VariantId::warp_select, {{"warps", 16}}, 6.30F},
@@ -1974,7 +1917,7 @@ constexpr Choice<Problem> kRanking243[] = {
     {VariantId::global_insertion, {{"block", 256}}, 231.16F},
 };
 
-constexpr Choice<Problem> kRanking244[] = {
+constexpr Choice<Problem> kRanking237[] = {
     {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.28F},
     {VariantId::split_rows, {{"columns", 8192}}, 1.51F},
@@ -1982,7 +1925,7 @@ constexpr Choice<Problem> kRanking244[] = {
     {VariantId::global_insertion, {{"block", 256}}, 276.85F},
 };
 
-constexpr Choice<Problem> kRanking245[] = {
+constexpr Choice<Problem> kRanking238[] = {
     {VariantId::warp_cut_rows, {{"room", 1}}, 1.32F},
     {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.69F},
     {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 4.20F},
@@ -3526,25 +3469,6 @@ constexpr Leaf<Problem> kLeaves[] = {
     {
         .id = 84,
         .problems = 1,
-        .margin = 0.42F,
-        .regret = 2.39F,
-        .regret_lo = 2.39F,
-        .regret_hi = 2.39F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements > 12000 "
-                "and k <= 390 "
-                "and rows / columns <= 150 "
-                "and columns / k > 27 "
-                "and rows / k <= 0.027 "
-                "and elements <= 82000",
-        .ranking = kRanking84,
-    },
-    {
-        .id = 85,
-        .problems = 1,
         .margin = 3.39F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
@@ -3557,12 +3481,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k <= 390 "
                 "and rows / columns <= 150 "
                 "and columns / k > 27 "
-                "and rows / k <= 0.027 "
-                "and elements > 82000",
-        .ranking = kRanking85,
+                "and rows / k <= 0.027",
+        .ranking = kRanking84,
     },
     {
-        .id = 86,
+        .id = 85,
         .problems = 1,
         .margin = 1.33F,
         .regret = 1.00F,
@@ -3583,10 +3506,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns <= 0.18 "
                 "and columns <= 3900 "
                 "and rows / columns <= 0.047",
-        .ranking = kRanking86,
+        .ranking = kRanking85,
     },
     {
-        .id = 87,
+        .id = 86,
         .problems = 1,
         .margin = 1.02F,
         .regret = 1.00F,
@@ -3607,10 +3530,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns <= 0.18 "
                 "and columns <= 3900 "
                 "and rows / columns > 0.047",
-        .ranking = kRanking87,
+        .ranking = kRanking86,
     },
     {
-        .id = 88,
+        .id = 87,
         .problems = 1,
         .margin = 1.21F,
         .regret = 1.00F,
@@ -3630,10 +3553,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k <= 56 "
                 "and rows / columns <= 0.18 "
                 "and columns > 3900",
-        .ranking = kRanking88,
+        .ranking = kRanking87,
     },
     {
-        .id = 89,
+        .id = 88,
         .problems = 1,
         .margin = 1.16F,
         .regret = 1.00F,
@@ -3654,10 +3577,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns > 0.18 "
                 "and rows <= 470 "
                 "and rows <= 150",
-        .ranking = kRanking89,
+        .ranking = kRanking88,
     },
     {
-        .id = 90,
+        .id = 89,
         .problems = 1,
         .margin = 1.07F,
         .regret = 1.00F,
@@ -3678,10 +3601,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns > 0.18 "
                 "and rows <= 470 "
                 "and rows > 150",
-        .ranking = kRanking90,
+        .ranking = kRanking89,
     },
     {
-        .id = 91,
+        .id = 90,
         .problems = 1,
         .margin = 3.87F,
         .regret = 1.00F,
@@ -3701,10 +3624,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k <= 56 "
                 "and rows / columns > 0.18 "
                 "and rows > 470",
-        .ranking = kRanking91,
+        .ranking = kRanking90,
     },
     {
-        .id = 92,
+        .id = 91,
         .problems = 1,
         .margin = 1.07F,
         .regret = 1.00F,
@@ -3724,10 +3647,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k > 56 "
                 "and columns <= 390000 "
                 "and rows / k <= 0.039",
-        .ranking = kRanking92,
+        .ranking = kRanking91,
     },
     {
-        .id = 93,
+        .id = 92,
         .problems = 42,
         .margin = 3.21F,
         .regret = 1.07F,
@@ -3748,10 +3671,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 390000 "
                 "and rows / k > 0.039 "
                 "and k <= 150",
-        .ranking = kRanking93,
+        .ranking = kRanking92,
     },
     {
-        .id = 94,
+        .id = 93,
         .problems = 3,
         .margin = 1.14F,
         .regret = 1.31F,
@@ -3772,10 +3695,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 390000 "
                 "and rows / k > 0.039 "
                 "and k > 150",
-        .ranking = kRanking94,
+        .ranking = kRanking93,
     },
     {
-        .id = 95,
+        .id = 94,
         .problems = 4,
         .margin = 4.98F,
         .regret = 1.06F,
@@ -3794,10 +3717,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows <= 8192 "
                 "and columns / k > 56 "
                 "and columns > 390000",
-        .ranking = kRanking95,
+        .ranking = kRanking94,
     },
     {
-        .id = 96,
+        .id = 95,
         .problems = 3,
         .margin = 2.33F,
         .regret = 1.00F,
@@ -3814,10 +3737,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 0.027 "
                 "and k <= 220 "
                 "and rows > 8192",
-        .ranking = kRanking96,
+        .ranking = kRanking95,
     },
     {
-        .id = 97,
+        .id = 96,
         .problems = 4,
         .margin = 1.99F,
         .regret = 1.36F,
@@ -3833,10 +3756,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k > 27 "
                 "and rows / k > 0.027 "
                 "and k > 220",
-        .ranking = kRanking97,
+        .ranking = kRanking96,
     },
     {
-        .id = 98,
+        .id = 97,
         .problems = 3,
         .margin = 1.71F,
         .regret = 1.00F,
@@ -3849,10 +3772,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 12000 "
                 "and k <= 390 "
                 "and rows / columns > 150",
-        .ranking = kRanking98,
+        .ranking = kRanking97,
     },
     {
-        .id = 99,
+        .id = 98,
         .problems = 2,
         .margin = 1.13F,
         .regret = 1.69F,
@@ -3865,10 +3788,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 12000 "
                 "and k > 390 "
                 "and rows / columns <= 6.8e-05",
-        .ranking = kRanking99,
+        .ranking = kRanking98,
     },
     {
-        .id = 100,
+        .id = 99,
         .problems = 1,
         .margin = 1.24F,
         .regret = 1.00F,
@@ -3881,10 +3804,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 12000 "
                 "and k > 390 "
                 "and rows / columns > 6.8e-05",
-        .ranking = kRanking100,
+        .ranking = kRanking99,
     },
     {
-        .id = 101,
+        .id = 100,
         .problems = 1,
         .margin = 3.25F,
         .regret = 1.03F,
@@ -3898,94 +3821,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k <= 150 "
                 "and rows / k <= 3900 "
                 "and rows <= 64",
-        .ranking = kRanking101,
+        .ranking = kRanking100,
     },
     {
-        .id = 102,
-        .problems = 1,
-        .margin = 2.44F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements > 6800000 "
-                "and rows / k <= 22000 "
-                "and k <= 150 "
-                "and rows / k <= 3900 "
-                "and rows > 64 "
-                "and columns / k <= 262144 "
-                "and columns / k <= 8",
-        .ranking = kRanking102,
-    },
-    {
-        .id = 103,
-        .problems = 5,
-        .margin = 3.34F,
-        .regret = 1.05F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.11F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements > 6800000 "
-                "and rows / k <= 22000 "
-                "and k <= 150 "
-                "and rows / k <= 3900 "
-                "and rows > 64 "
-                "and columns / k <= 262144 "
-                "and columns / k > 8 "
-                "and columns <= 12000 "
-                "and columns / k <= 1500 "
-                "and rows / k <= 47",
-        .ranking = kRanking103,
-    },
-    {
-        .id = 104,
-        .problems = 8,
-        .margin = 3.15F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements > 6800000 "
-                "and rows / k <= 22000 "
-                "and k <= 150 "
-                "and rows / k <= 3900 "
-                "and rows > 64 "
-                "and columns / k <= 262144 "
-                "and columns / k > 8 "
-                "and columns <= 12000 "
-                "and columns / k <= 1500 "
-                "and rows / k > 47",
-        .ranking = kRanking104,
-    },
-    {
-        .id = 105,
-        .problems = 2,
-        .margin = 6.82F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements > 6800000 "
-                "and rows / k <= 22000 "
-                "and k <= 150 "
-                "and rows / k <= 3900 "
-                "and rows > 64 "
-                "and columns / k <= 262144 "
-                "and columns / k > 8 "
-                "and columns <= 12000 "
-                "and columns / k > 1500",
-        .ranking = kRanking105,
-    },
-    {
-        .id = 106,
+        .id = 101,
         .problems = 1,
         .margin = 11.26F,
         .regret = 1.00F,
@@ -4000,88 +3839,81 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k <= 3900 "
                 "and rows > 64 "
                 "and columns / k <= 262144 "
-                "and columns / k > 8 "
-                "and columns > 12000 "
-                "and rows / columns <= 0.047 "
-                "and columns * k <= 65536",
-        .ranking = kRanking106,
+                "and rows / columns <= 0.12 "
+                "and columns * k <= 82000",
+        .ranking = kRanking101,
     },
     {
-        .id = 107,
-        .problems = 1,
-        .margin = 4.55F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements > 6800000 "
-                "and rows / k <= 22000 "
-                "and k <= 150 "
-                "and rows / k <= 3900 "
-                "and rows > 64 "
-                "and columns / k <= 262144 "
-                "and columns / k > 8 "
-                "and columns > 12000 "
-                "and rows / columns <= 0.047 "
-                "and columns * k > 65536 "
-                "and rows / k <= 13 "
-                "and elements <= 27000000",
-        .ranking = kRanking107,
-    },
-    {
-        .id = 108,
-        .problems = 5,
-        .margin = 8.66F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements > 6800000 "
-                "and rows / k <= 22000 "
-                "and k <= 150 "
-                "and rows / k <= 3900 "
-                "and rows > 64 "
-                "and columns / k <= 262144 "
-                "and columns / k > 8 "
-                "and columns > 12000 "
-                "and rows / columns <= 0.047 "
-                "and columns * k > 65536 "
-                "and rows / k <= 13 "
-                "and elements > 27000000",
-        .ranking = kRanking108,
-    },
-    {
-        .id = 109,
-        .problems = 3,
-        .margin = 20.87F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements > 6800000 "
-                "and rows / k <= 22000 "
-                "and k <= 150 "
-                "and rows / k <= 3900 "
-                "and rows > 64 "
-                "and columns / k <= 262144 "
-                "and columns / k > 8 "
-                "and columns > 12000 "
-                "and rows / columns <= 0.047 "
-                "and columns * k > 65536 "
-                "and rows / k > 13 "
-                "and rows / columns <= 0.0033",
-        .ranking = kRanking109,
-    },
-    {
-        .id = 110,
+        .id = 102,
         .problems = 6,
-        .margin = 5.62F,
+        .margin = 6.83F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.02F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns / k > 6 "
+                "and elements > 6800000 "
+                "and rows / k <= 22000 "
+                "and k <= 150 "
+                "and rows / k <= 3900 "
+                "and rows > 64 "
+                "and columns / k <= 262144 "
+                "and rows / columns <= 0.12 "
+                "and columns * k > 82000 "
+                "and rows <= 390",
+        .ranking = kRanking102,
+    },
+    {
+        .id = 103,
+        .problems = 4,
+        .margin = 18.25F,
+        .regret = 1.00F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.00F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns / k > 6 "
+                "and elements > 6800000 "
+                "and rows / k <= 22000 "
+                "and k <= 150 "
+                "and rows / k <= 3900 "
+                "and rows > 64 "
+                "and columns / k <= 262144 "
+                "and rows / columns <= 0.12 "
+                "and columns * k > 82000 "
+                "and rows > 390 "
+                "and rows / columns <= 0.0039 "
+                "and results <= 15000",
+        .ranking = kRanking103,
+    },
+    {
+        .id = 104,
+        .problems = 4,
+        .margin = 11.40F,
+        .regret = 1.02F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.06F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns / k > 6 "
+                "and elements > 6800000 "
+                "and rows / k <= 22000 "
+                "and k <= 150 "
+                "and rows / k <= 3900 "
+                "and rows > 64 "
+                "and columns / k <= 262144 "
+                "and rows / columns <= 0.12 "
+                "and columns * k > 82000 "
+                "and rows > 390 "
+                "and rows / columns <= 0.0039 "
+                "and results > 15000",
+        .ranking = kRanking104,
+    },
+    {
+        .id = 105,
+        .problems = 6,
+        .margin = 6.49F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.01F,
@@ -4094,18 +3926,36 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k <= 3900 "
                 "and rows > 64 "
                 "and columns / k <= 262144 "
-                "and columns / k > 8 "
-                "and columns > 12000 "
-                "and rows / columns <= 0.047 "
-                "and columns * k > 65536 "
-                "and rows / k > 13 "
-                "and rows / columns > 0.0033",
-        .ranking = kRanking110,
+                "and rows / columns <= 0.12 "
+                "and columns * k > 82000 "
+                "and rows > 390 "
+                "and rows / columns > 0.0039",
+        .ranking = kRanking105,
     },
     {
-        .id = 111,
-        .problems = 4,
-        .margin = 11.90F,
+        .id = 106,
+        .problems = 9,
+        .margin = 3.06F,
+        .regret = 1.01F,
+        .regret_lo = 1.00F,
+        .regret_hi = 1.03F,
+        .path = "layout == transposed "
+                "and order != ascending "
+                "and columns / k > 6 "
+                "and elements > 6800000 "
+                "and rows / k <= 22000 "
+                "and k <= 150 "
+                "and rows / k <= 3900 "
+                "and rows > 64 "
+                "and columns / k <= 262144 "
+                "and rows / columns > 0.12 "
+                "and columns / k <= 820",
+        .ranking = kRanking106,
+    },
+    {
+        .id = 107,
+        .problems = 5,
+        .margin = 10.16F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -4118,36 +3968,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k <= 3900 "
                 "and rows > 64 "
                 "and columns / k <= 262144 "
-                "and columns / k > 8 "
-                "and columns > 12000 "
-                "and rows / columns > 0.047 "
-                "and k <= 47",
-        .ranking = kRanking111,
+                "and rows / columns > 0.12 "
+                "and columns / k > 820",
+        .ranking = kRanking107,
     },
     {
-        .id = 112,
-        .problems = 4,
-        .margin = 4.95F,
-        .regret = 1.06F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.19F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements > 6800000 "
-                "and rows / k <= 22000 "
-                "and k <= 150 "
-                "and rows / k <= 3900 "
-                "and rows > 64 "
-                "and columns / k <= 262144 "
-                "and columns / k > 8 "
-                "and columns > 12000 "
-                "and rows / columns > 0.047 "
-                "and k > 47",
-        .ranking = kRanking112,
-    },
-    {
-        .id = 113,
+        .id = 108,
         .problems = 2,
         .margin = 4.46F,
         .regret = 1.30F,
@@ -4162,10 +3988,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k <= 3900 "
                 "and rows > 64 "
                 "and columns / k > 262144",
-        .ranking = kRanking113,
+        .ranking = kRanking108,
     },
     {
-        .id = 114,
+        .id = 109,
         .problems = 1,
         .margin = 0.78F,
         .regret = 1.28F,
@@ -4180,10 +4006,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 3900 "
                 "and columns <= 330 "
                 "and elements <= 22000000",
-        .ranking = kRanking114,
+        .ranking = kRanking109,
     },
     {
-        .id = 115,
+        .id = 110,
         .problems = 1,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -4198,10 +4024,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 3900 "
                 "and columns <= 330 "
                 "and elements > 22000000",
-        .ranking = kRanking115,
+        .ranking = kRanking110,
     },
     {
-        .id = 116,
+        .id = 111,
         .problems = 3,
         .margin = 1.99F,
         .regret = 1.00F,
@@ -4216,10 +4042,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 3900 "
                 "and columns > 330 "
                 "and k <= 12",
-        .ranking = kRanking116,
+        .ranking = kRanking111,
     },
     {
-        .id = 117,
+        .id = 112,
         .problems = 5,
         .margin = 1.57F,
         .regret = 1.13F,
@@ -4234,10 +4060,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 3900 "
                 "and columns > 330 "
                 "and k > 12",
-        .ranking = kRanking117,
+        .ranking = kRanking112,
     },
     {
-        .id = 118,
+        .id = 113,
         .problems = 1,
         .margin = 1.98F,
         .regret = 1.00F,
@@ -4250,10 +4076,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k <= 22000 "
                 "and k > 150 "
                 "and columns <= 3300",
-        .ranking = kRanking118,
+        .ranking = kRanking113,
     },
     {
-        .id = 119,
+        .id = 114,
         .problems = 4,
         .margin = 2.04F,
         .regret = 1.00F,
@@ -4266,10 +4092,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k <= 22000 "
                 "and k > 150 "
                 "and columns > 3300",
-        .ranking = kRanking119,
+        .ranking = kRanking114,
     },
     {
-        .id = 120,
+        .id = 115,
         .problems = 2,
         .margin = 1.35F,
         .regret = 1.33F,
@@ -4281,10 +4107,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 6800000 "
                 "and rows / k > 22000 "
                 "and rows / columns <= 32",
-        .ranking = kRanking120,
+        .ranking = kRanking115,
     },
     {
-        .id = 121,
+        .id = 116,
         .problems = 6,
         .margin = 1.82F,
         .regret = 1.01F,
@@ -4296,10 +4122,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 6800000 "
                 "and rows / k > 22000 "
                 "and rows / columns > 32",
-        .ranking = kRanking121,
+        .ranking = kRanking116,
     },
     {
-        .id = 122,
+        .id = 117,
         .problems = 3,
         .margin = 1.31F,
         .regret = 1.00F,
@@ -4312,10 +4138,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 18000000 "
                 "and elements <= 39000 "
                 "and results <= 390",
-        .ranking = kRanking122,
+        .ranking = kRanking117,
     },
     {
-        .id = 123,
+        .id = 118,
         .problems = 1,
         .margin = 1.28F,
         .regret = 1.00F,
@@ -4328,10 +4154,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 18000000 "
                 "and elements <= 39000 "
                 "and results > 390",
-        .ranking = kRanking123,
+        .ranking = kRanking118,
     },
     {
-        .id = 124,
+        .id = 119,
         .problems = 56,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -4344,10 +4170,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 18000000 "
                 "and elements > 39000 "
                 "and rows <= 18",
-        .ranking = kRanking124,
+        .ranking = kRanking119,
     },
     {
-        .id = 125,
+        .id = 120,
         .problems = 2,
         .margin = 1.97F,
         .regret = 1.00F,
@@ -4360,10 +4186,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 18000000 "
                 "and elements > 39000 "
                 "and rows > 18",
-        .ranking = kRanking125,
+        .ranking = kRanking120,
     },
     {
-        .id = 126,
+        .id = 121,
         .problems = 18,
         .margin = 2.52F,
         .regret = 1.00F,
@@ -4375,10 +4201,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns <= 8.2e-05 "
                 "and columns * k > 18000000 "
                 "and rows <= 32",
-        .ranking = kRanking126,
+        .ranking = kRanking121,
     },
     {
-        .id = 127,
+        .id = 122,
         .problems = 1,
         .margin = 1.44F,
         .regret = 1.00F,
@@ -4390,10 +4216,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns <= 8.2e-05 "
                 "and columns * k > 18000000 "
                 "and rows > 32",
-        .ranking = kRanking127,
+        .ranking = kRanking122,
     },
     {
-        .id = 128,
+        .id = 123,
         .problems = 4,
         .margin = 1.25F,
         .regret = 1.00F,
@@ -4406,10 +4232,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 15000 "
                 "and columns * k <= 3900000 "
                 "and columns <= 4096",
-        .ranking = kRanking128,
+        .ranking = kRanking123,
     },
     {
-        .id = 129,
+        .id = 124,
         .problems = 17,
         .margin = 1.37F,
         .regret = 1.03F,
@@ -4422,10 +4248,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 15000 "
                 "and columns * k <= 3900000 "
                 "and columns > 4096",
-        .ranking = kRanking129,
+        .ranking = kRanking124,
     },
     {
-        .id = 130,
+        .id = 125,
         .problems = 2,
         .margin = 1.17F,
         .regret = 1.00F,
@@ -4437,10 +4263,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns > 8.2e-05 "
                 "and columns <= 15000 "
                 "and columns * k > 3900000",
-        .ranking = kRanking130,
+        .ranking = kRanking125,
     },
     {
-        .id = 131,
+        .id = 126,
         .problems = 6,
         .margin = 1.15F,
         .regret = 1.11F,
@@ -4454,10 +4280,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows <= 120 "
                 "and results <= 39 "
                 "and columns <= 47000",
-        .ranking = kRanking131,
+        .ranking = kRanking126,
     },
     {
-        .id = 132,
+        .id = 127,
         .problems = 2,
         .margin = 1.20F,
         .regret = 1.00F,
@@ -4471,10 +4297,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows <= 120 "
                 "and results <= 39 "
                 "and columns > 47000",
-        .ranking = kRanking132,
+        .ranking = kRanking127,
     },
     {
-        .id = 133,
+        .id = 128,
         .problems = 6,
         .margin = 1.30F,
         .regret = 1.00F,
@@ -4488,10 +4314,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows <= 120 "
                 "and results > 39 "
                 "and elements <= 1000000",
-        .ranking = kRanking133,
+        .ranking = kRanking128,
     },
     {
-        .id = 134,
+        .id = 129,
         .problems = 8,
         .margin = 1.09F,
         .regret = 1.03F,
@@ -4506,10 +4332,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and results > 39 "
                 "and elements > 1000000 "
                 "and rows <= 39",
-        .ranking = kRanking134,
+        .ranking = kRanking129,
     },
     {
-        .id = 135,
+        .id = 130,
         .problems = 8,
         .margin = 1.54F,
         .regret = 1.00F,
@@ -4524,10 +4350,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and results > 39 "
                 "and elements > 1000000 "
                 "and rows > 39",
-        .ranking = kRanking135,
+        .ranking = kRanking130,
     },
     {
-        .id = 136,
+        .id = 131,
         .problems = 3,
         .margin = 2.72F,
         .regret = 1.00F,
@@ -4539,10 +4365,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns > 8.2e-05 "
                 "and columns > 15000 "
                 "and rows > 120",
-        .ranking = kRanking136,
+        .ranking = kRanking131,
     },
     {
-        .id = 137,
+        .id = 132,
         .problems = 2,
         .margin = 1.35F,
         .regret = 1.00F,
@@ -4556,10 +4382,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns <= 2048 "
                 "and columns * k <= 1048576 "
                 "and keys == bfloat16",
-        .ranking = kRanking137,
+        .ranking = kRanking132,
     },
     {
-        .id = 138,
+        .id = 133,
         .problems = 44,
         .margin = 1.35F,
         .regret = 1.00F,
@@ -4575,10 +4401,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and keys != bfloat16 "
                 "and elements <= 268435456 "
                 "and columns * k <= 82000",
-        .ranking = kRanking138,
+        .ranking = kRanking133,
     },
     {
-        .id = 139,
+        .id = 134,
         .problems = 31,
         .margin = 1.42F,
         .regret = 1.00F,
@@ -4595,10 +4421,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 268435456 "
                 "and columns * k > 82000 "
                 "and columns / k <= 1.8",
-        .ranking = kRanking139,
+        .ranking = kRanking134,
     },
     {
-        .id = 140,
+        .id = 135,
         .problems = 5,
         .margin = 1.24F,
         .regret = 1.01F,
@@ -4616,10 +4442,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 82000 "
                 "and columns / k > 1.8 "
                 "and elements <= 1000000",
-        .ranking = kRanking140,
+        .ranking = kRanking135,
     },
     {
-        .id = 141,
+        .id = 136,
         .problems = 14,
         .margin = 1.55F,
         .regret = 1.05F,
@@ -4637,10 +4463,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 82000 "
                 "and columns / k > 1.8 "
                 "and elements > 1000000",
-        .ranking = kRanking141,
+        .ranking = kRanking136,
     },
     {
-        .id = 142,
+        .id = 137,
         .problems = 1,
         .margin = 1.74F,
         .regret = 1.00F,
@@ -4655,10 +4481,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 1048576 "
                 "and keys != bfloat16 "
                 "and elements > 268435456",
-        .ranking = kRanking142,
+        .ranking = kRanking137,
     },
     {
-        .id = 143,
+        .id = 138,
         .problems = 1,
         .margin = 1.78F,
         .regret = 1.00F,
@@ -4671,10 +4497,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k <= 2 "
                 "and rows / columns <= 2048 "
                 "and columns * k > 1048576",
-        .ranking = kRanking143,
+        .ranking = kRanking138,
     },
     {
-        .id = 144,
+        .id = 139,
         .problems = 8,
         .margin = 1.40F,
         .regret = 1.00F,
@@ -4687,10 +4513,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k <= 2 "
                 "and rows / columns > 2048 "
                 "and k <= 128",
-        .ranking = kRanking144,
+        .ranking = kRanking139,
     },
     {
-        .id = 145,
+        .id = 140,
         .problems = 1,
         .margin = 2.29F,
         .regret = 1.00F,
@@ -4703,10 +4529,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k <= 2 "
                 "and rows / columns > 2048 "
                 "and k > 128",
-        .ranking = kRanking145,
+        .ranking = kRanking140,
     },
     {
-        .id = 146,
+        .id = 141,
         .problems = 11,
         .margin = 1.19F,
         .regret = 1.01F,
@@ -4720,10 +4546,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 256 "
                 "and rows / columns <= 120 "
                 "and rows / k <= 256",
-        .ranking = kRanking146,
+        .ranking = kRanking141,
     },
     {
-        .id = 147,
+        .id = 142,
         .problems = 3,
         .margin = 1.10F,
         .regret = 1.00F,
@@ -4737,10 +4563,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 256 "
                 "and rows / columns <= 120 "
                 "and rows / k > 256",
-        .ranking = kRanking147,
+        .ranking = kRanking142,
     },
     {
-        .id = 148,
+        .id = 143,
         .problems = 7,
         .margin = 1.14F,
         .regret = 1.02F,
@@ -4753,10 +4579,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k > 2 "
                 "and columns <= 256 "
                 "and rows / columns > 120",
-        .ranking = kRanking148,
+        .ranking = kRanking143,
     },
     {
-        .id = 149,
+        .id = 144,
         .problems = 13,
         .margin = 1.28F,
         .regret = 1.03F,
@@ -4771,10 +4597,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 2200 "
                 "and rows <= 150 "
                 "and k <= 330",
-        .ranking = kRanking149,
+        .ranking = kRanking144,
     },
     {
-        .id = 150,
+        .id = 145,
         .problems = 3,
         .margin = 1.20F,
         .regret = 1.00F,
@@ -4789,10 +4615,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 2200 "
                 "and rows <= 150 "
                 "and k > 330",
-        .ranking = kRanking150,
+        .ranking = kRanking145,
     },
     {
-        .id = 151,
+        .id = 146,
         .problems = 19,
         .margin = 2.12F,
         .regret = 1.00F,
@@ -4806,10 +4632,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 256 "
                 "and columns <= 2200 "
                 "and rows > 150",
-        .ranking = kRanking151,
+        .ranking = kRanking146,
     },
     {
-        .id = 152,
+        .id = 147,
         .problems = 1,
         .margin = 0.85F,
         .regret = 1.18F,
@@ -4822,10 +4648,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k > 2 "
                 "and columns > 256 "
                 "and columns > 2200",
-        .ranking = kRanking152,
+        .ranking = kRanking147,
     },
     {
-        .id = 153,
+        .id = 148,
         .problems = 5,
         .margin = 1.06F,
         .regret = 1.00F,
@@ -4842,10 +4668,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 120 "
                 "and rows / columns <= 14 "
                 "and k <= 2",
-        .ranking = kRanking153,
+        .ranking = kRanking148,
     },
     {
-        .id = 154,
+        .id = 149,
         .problems = 6,
         .margin = 1.30F,
         .regret = 1.00F,
@@ -4862,10 +4688,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 120 "
                 "and rows / columns <= 14 "
                 "and k > 2",
-        .ranking = kRanking154,
+        .ranking = kRanking149,
     },
     {
-        .id = 155,
+        .id = 150,
         .problems = 6,
         .margin = 1.06F,
         .regret = 1.01F,
@@ -4882,10 +4708,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 120 "
                 "and rows / columns > 14 "
                 "and rows <= 12000",
-        .ranking = kRanking155,
+        .ranking = kRanking150,
     },
     {
-        .id = 156,
+        .id = 151,
         .problems = 4,
         .margin = 1.13F,
         .regret = 1.03F,
@@ -4902,10 +4728,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 120 "
                 "and rows / columns > 14 "
                 "and rows > 12000",
-        .ranking = kRanking156,
+        .ranking = kRanking151,
     },
     {
-        .id = 157,
+        .id = 152,
         .problems = 49,
         .margin = 1.02F,
         .regret = 1.02F,
@@ -4923,10 +4749,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns <= 820 "
                 "and elements <= 2700000 "
                 "and columns <= 1024",
-        .ranking = kRanking157,
+        .ranking = kRanking152,
     },
     {
-        .id = 158,
+        .id = 153,
         .problems = 6,
         .margin = 1.49F,
         .regret = 1.02F,
@@ -4945,10 +4771,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 2700000 "
                 "and columns > 1024 "
                 "and rows <= 330",
-        .ranking = kRanking158,
+        .ranking = kRanking153,
     },
     {
-        .id = 159,
+        .id = 154,
         .problems = 3,
         .margin = 1.10F,
         .regret = 1.04F,
@@ -4967,10 +4793,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements <= 2700000 "
                 "and columns > 1024 "
                 "and rows > 330",
-        .ranking = kRanking159,
+        .ranking = kRanking154,
     },
     {
-        .id = 160,
+        .id = 155,
         .problems = 15,
         .margin = 1.01F,
         .regret = 1.01F,
@@ -4988,10 +4814,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns <= 820 "
                 "and elements > 2700000 "
                 "and columns <= 470",
-        .ranking = kRanking160,
+        .ranking = kRanking155,
     },
     {
-        .id = 161,
+        .id = 156,
         .problems = 36,
         .margin = 1.06F,
         .regret = 1.01F,
@@ -5009,10 +4835,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns <= 820 "
                 "and elements > 2700000 "
                 "and columns > 470",
-        .ranking = kRanking161,
+        .ranking = kRanking156,
     },
     {
-        .id = 162,
+        .id = 157,
         .problems = 3,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -5028,10 +4854,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k <= 33 "
                 "and columns > 120 "
                 "and rows / columns > 820",
-        .ranking = kRanking162,
+        .ranking = kRanking157,
     },
     {
-        .id = 163,
+        .id = 158,
         .problems = 2,
         .margin = 1.07F,
         .regret = 1.00F,
@@ -5048,10 +4874,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k <= 32 "
                 "and k <= 100 "
                 "and results <= 56",
-        .ranking = kRanking163,
+        .ranking = kRanking158,
     },
     {
-        .id = 164,
+        .id = 159,
         .problems = 13,
         .margin = 1.18F,
         .regret = 1.03F,
@@ -5068,10 +4894,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k <= 32 "
                 "and k <= 100 "
                 "and results > 56",
-        .ranking = kRanking164,
+        .ranking = kRanking159,
     },
     {
-        .id = 165,
+        .id = 160,
         .problems = 9,
         .margin = 1.13F,
         .regret = 1.03F,
@@ -5088,10 +4914,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k <= 32 "
                 "and k > 100 "
                 "and k <= 128",
-        .ranking = kRanking165,
+        .ranking = kRanking160,
     },
     {
-        .id = 166,
+        .id = 161,
         .problems = 4,
         .margin = 1.18F,
         .regret = 1.00F,
@@ -5108,10 +4934,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k <= 32 "
                 "and k > 100 "
                 "and k > 128",
-        .ranking = kRanking166,
+        .ranking = kRanking161,
     },
     {
-        .id = 167,
+        .id = 162,
         .problems = 2,
         .margin = 1.48F,
         .regret = 1.00F,
@@ -5127,10 +4953,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k > 33 "
                 "and columns / k > 32 "
                 "and elements <= 16384",
-        .ranking = kRanking167,
+        .ranking = kRanking162,
     },
     {
-        .id = 168,
+        .id = 163,
         .problems = 3,
         .margin = 1.12F,
         .regret = 1.00F,
@@ -5146,10 +4972,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k > 33 "
                 "and columns / k > 32 "
                 "and elements > 16384",
-        .ranking = kRanking168,
+        .ranking = kRanking163,
     },
     {
-        .id = 169,
+        .id = 164,
         .problems = 18,
         .margin = 1.41F,
         .regret = 1.00F,
@@ -5162,10 +4988,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 2200 "
                 "and rows / columns <= 2700 "
                 "and keys != float32",
-        .ranking = kRanking169,
+        .ranking = kRanking164,
     },
     {
-        .id = 170,
+        .id = 165,
         .problems = 2,
         .margin = 1.05F,
         .regret = 1.00F,
@@ -5178,10 +5004,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 2200 "
                 "and rows / columns > 2700 "
                 "and columns <= 16",
-        .ranking = kRanking170,
+        .ranking = kRanking165,
     },
     {
-        .id = 171,
+        .id = 166,
         .problems = 23,
         .margin = 1.32F,
         .regret = 1.01F,
@@ -5194,10 +5020,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 2200 "
                 "and rows / columns > 2700 "
                 "and columns > 16",
-        .ranking = kRanking171,
+        .ranking = kRanking166,
     },
     {
-        .id = 172,
+        .id = 167,
         .problems = 8,
         .margin = 1.28F,
         .regret = 1.03F,
@@ -5210,10 +5036,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 2200 "
                 "and rows <= 330 "
                 "and columns <= 4096",
-        .ranking = kRanking172,
+        .ranking = kRanking167,
     },
     {
-        .id = 173,
+        .id = 168,
         .problems = 2,
         .margin = 1.42F,
         .regret = 1.00F,
@@ -5228,10 +5054,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 4096 "
                 "and rows / columns <= 0.001 "
                 "and elements <= 65536",
-        .ranking = kRanking173,
+        .ranking = kRanking168,
     },
     {
-        .id = 174,
+        .id = 169,
         .problems = 6,
         .margin = 1.48F,
         .regret = 1.00F,
@@ -5246,10 +5072,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 4096 "
                 "and rows / columns <= 0.001 "
                 "and elements > 65536",
-        .ranking = kRanking174,
+        .ranking = kRanking169,
     },
     {
-        .id = 175,
+        .id = 170,
         .problems = 3,
         .margin = 1.03F,
         .regret = 1.04F,
@@ -5264,10 +5090,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 4096 "
                 "and rows / columns > 0.001 "
                 "and rows / k <= 0.068",
-        .ranking = kRanking175,
+        .ranking = kRanking170,
     },
     {
-        .id = 176,
+        .id = 171,
         .problems = 22,
         .margin = 1.58F,
         .regret = 1.03F,
@@ -5283,10 +5109,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns > 0.001 "
                 "and rows / k > 0.068 "
                 "and elements <= 1200000",
-        .ranking = kRanking176,
+        .ranking = kRanking171,
     },
     {
-        .id = 177,
+        .id = 172,
         .problems = 9,
         .margin = 1.43F,
         .regret = 1.02F,
@@ -5303,10 +5129,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 0.068 "
                 "and elements > 1200000 "
                 "and rows <= 100",
-        .ranking = kRanking177,
+        .ranking = kRanking172,
     },
     {
-        .id = 178,
+        .id = 173,
         .problems = 9,
         .margin = 2.13F,
         .regret = 1.00F,
@@ -5323,10 +5149,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 0.068 "
                 "and elements > 1200000 "
                 "and rows > 100",
-        .ranking = kRanking178,
+        .ranking = kRanking173,
     },
     {
-        .id = 179,
+        .id = 174,
         .problems = 1,
         .margin = 1.06F,
         .regret = 1.00F,
@@ -5340,10 +5166,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows > 330 "
                 "and columns / k <= 39 "
                 "and rows / columns <= 0.22",
-        .ranking = kRanking179,
+        .ranking = kRanking174,
     },
     {
-        .id = 180,
+        .id = 175,
         .problems = 10,
         .margin = 1.73F,
         .regret = 1.02F,
@@ -5357,10 +5183,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows > 330 "
                 "and columns / k <= 39 "
                 "and rows / columns > 0.22",
-        .ranking = kRanking180,
+        .ranking = kRanking175,
     },
     {
-        .id = 181,
+        .id = 176,
         .problems = 4,
         .margin = 1.32F,
         .regret = 1.00F,
@@ -5376,10 +5202,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 180000000 "
                 "and columns * k <= 16384 "
                 "and columns <= 3900",
-        .ranking = kRanking181,
+        .ranking = kRanking176,
     },
     {
-        .id = 182,
+        .id = 177,
         .problems = 6,
         .margin = 1.73F,
         .regret = 1.00F,
@@ -5395,10 +5221,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 180000000 "
                 "and columns * k <= 16384 "
                 "and columns > 3900",
-        .ranking = kRanking182,
+        .ranking = kRanking177,
     },
     {
-        .id = 183,
+        .id = 178,
         .problems = 113,
         .margin = 4.01F,
         .regret = 1.02F,
@@ -5413,10 +5239,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k > 39 "
                 "and columns * k <= 180000000 "
                 "and columns * k > 16384",
-        .ranking = kRanking183,
+        .ranking = kRanking178,
     },
     {
-        .id = 184,
+        .id = 179,
         .problems = 2,
         .margin = 4.14F,
         .regret = 1.00F,
@@ -5430,10 +5256,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows > 330 "
                 "and columns / k > 39 "
                 "and columns * k > 180000000",
-        .ranking = kRanking184,
+        .ranking = kRanking179,
     },
     {
-        .id = 185,
+        .id = 180,
         .problems = 5,
         .margin = 0.85F,
         .regret = 1.20F,
@@ -5445,10 +5271,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns <= 8.2e-05 "
                 "and columns * k <= 10000000 "
                 "and columns <= 27000",
-        .ranking = kRanking185,
+        .ranking = kRanking180,
     },
     {
-        .id = 186,
+        .id = 181,
         .problems = 11,
         .margin = 2.02F,
         .regret = 1.00F,
@@ -5460,10 +5286,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns <= 8.2e-05 "
                 "and columns * k <= 10000000 "
                 "and columns > 27000",
-        .ranking = kRanking186,
+        .ranking = kRanking181,
     },
     {
-        .id = 187,
+        .id = 182,
         .problems = 1,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -5474,10 +5300,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns <= 0.00039 "
                 "and rows / columns <= 8.2e-05 "
                 "and columns * k > 10000000",
-        .ranking = kRanking187,
+        .ranking = kRanking182,
     },
     {
-        .id = 188,
+        .id = 183,
         .problems = 2,
         .margin = 1.09F,
         .regret = 1.00F,
@@ -5490,10 +5316,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 2200000 "
                 "and columns <= 8192 "
                 "and results <= 32",
-        .ranking = kRanking188,
+        .ranking = kRanking183,
     },
     {
-        .id = 189,
+        .id = 184,
         .problems = 1,
         .margin = 2.37F,
         .regret = 1.00F,
@@ -5506,10 +5332,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 2200000 "
                 "and columns <= 8192 "
                 "and results > 32",
-        .ranking = kRanking189,
+        .ranking = kRanking184,
     },
     {
-        .id = 190,
+        .id = 185,
         .problems = 1,
         .margin = 1.09F,
         .regret = 1.00F,
@@ -5522,10 +5348,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k <= 2200000 "
                 "and columns > 8192 "
                 "and elements <= 470000",
-        .ranking = kRanking190,
+        .ranking = kRanking185,
     },
     {
-        .id = 191,
+        .id = 186,
         .problems = 5,
         .margin = 0.94F,
         .regret = 1.35F,
@@ -5539,10 +5365,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 8192 "
                 "and elements > 470000 "
                 "and elements <= 10000000",
-        .ranking = kRanking191,
+        .ranking = kRanking186,
     },
     {
-        .id = 192,
+        .id = 187,
         .problems = 3,
         .margin = 1.48F,
         .regret = 1.22F,
@@ -5556,10 +5382,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 8192 "
                 "and elements > 470000 "
                 "and elements > 10000000",
-        .ranking = kRanking192,
+        .ranking = kRanking187,
     },
     {
-        .id = 193,
+        .id = 188,
         .problems = 1,
         .margin = 1.65F,
         .regret = 1.00F,
@@ -5571,10 +5397,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns > 8.2e-05 "
                 "and columns * k > 2200000 "
                 "and columns * k <= 3300000",
-        .ranking = kRanking193,
+        .ranking = kRanking188,
     },
     {
-        .id = 194,
+        .id = 189,
         .problems = 1,
         .margin = 2.12F,
         .regret = 1.00F,
@@ -5587,10 +5413,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 2200000 "
                 "and columns * k > 3300000 "
                 "and rows * columns <= 220000",
-        .ranking = kRanking194,
+        .ranking = kRanking189,
     },
     {
-        .id = 195,
+        .id = 190,
         .problems = 1,
         .margin = 1.29F,
         .regret = 1.00F,
@@ -5604,10 +5430,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 3300000 "
                 "and rows * columns > 220000 "
                 "and rows <= 64",
-        .ranking = kRanking195,
+        .ranking = kRanking190,
     },
     {
-        .id = 196,
+        .id = 191,
         .problems = 1,
         .margin = 1.65F,
         .regret = 1.00F,
@@ -5621,10 +5447,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns * k > 3300000 "
                 "and rows * columns > 220000 "
                 "and rows > 64",
-        .ranking = kRanking196,
+        .ranking = kRanking191,
     },
     {
-        .id = 197,
+        .id = 192,
         .problems = 20,
         .margin = 1.89F,
         .regret = 1.00F,
@@ -5634,10 +5460,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and order != ascending "
                 "and rows / columns > 0.00039 "
                 "and columns / k <= 1",
-        .ranking = kRanking197,
+        .ranking = kRanking192,
     },
     {
-        .id = 198,
+        .id = 193,
         .problems = 2,
         .margin = 1.34F,
         .regret = 1.00F,
@@ -5650,10 +5476,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k <= 64 "
                 "and rows / columns <= 0.0033 "
                 "and elements <= 16384",
-        .ranking = kRanking198,
+        .ranking = kRanking193,
     },
     {
-        .id = 199,
+        .id = 194,
         .problems = 3,
         .margin = 1.55F,
         .regret = 1.04F,
@@ -5668,10 +5494,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 16384 "
                 "and rows <= 120 "
                 "and columns <= 12000",
-        .ranking = kRanking199,
+        .ranking = kRanking194,
     },
     {
-        .id = 200,
+        .id = 195,
         .problems = 6,
         .margin = 1.51F,
         .regret = 1.02F,
@@ -5686,10 +5512,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 16384 "
                 "and rows <= 120 "
                 "and columns > 12000",
-        .ranking = kRanking200,
+        .ranking = kRanking195,
     },
     {
-        .id = 201,
+        .id = 196,
         .problems = 4,
         .margin = 2.03F,
         .regret = 1.00F,
@@ -5704,10 +5530,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 16384 "
                 "and rows > 120 "
                 "and results <= 4096",
-        .ranking = kRanking201,
+        .ranking = kRanking196,
     },
     {
-        .id = 202,
+        .id = 197,
         .problems = 2,
         .margin = 2.87F,
         .regret = 1.00F,
@@ -5722,10 +5548,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and elements > 16384 "
                 "and rows > 120 "
                 "and results > 4096",
-        .ranking = kRanking202,
+        .ranking = kRanking197,
     },
     {
-        .id = 203,
+        .id = 198,
         .problems = 2,
         .margin = 1.06F,
         .regret = 1.00F,
@@ -5740,10 +5566,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 47 "
                 "and rows / k <= 512 "
                 "and k <= 3",
-        .ranking = kRanking203,
+        .ranking = kRanking198,
     },
     {
-        .id = 204,
+        .id = 199,
         .problems = 5,
         .margin = 1.31F,
         .regret = 1.00F,
@@ -5758,10 +5584,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 47 "
                 "and rows / k <= 512 "
                 "and k > 3",
-        .ranking = kRanking204,
+        .ranking = kRanking199,
     },
     {
-        .id = 205,
+        .id = 200,
         .problems = 4,
         .margin = 1.39F,
         .regret = 1.00F,
@@ -5775,10 +5601,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns > 0.0033 "
                 "and columns <= 47 "
                 "and rows / k > 512",
-        .ranking = kRanking205,
+        .ranking = kRanking200,
     },
     {
-        .id = 206,
+        .id = 201,
         .problems = 7,
         .margin = 1.24F,
         .regret = 1.00F,
@@ -5796,10 +5622,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 220 "
                 "and columns / k <= 18 "
                 "and elements <= 150000",
-        .ranking = kRanking206,
+        .ranking = kRanking201,
     },
     {
-        .id = 207,
+        .id = 202,
         .problems = 2,
         .margin = 1.08F,
         .regret = 1.00F,
@@ -5817,10 +5643,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 220 "
                 "and columns / k <= 18 "
                 "and elements > 150000",
-        .ranking = kRanking207,
+        .ranking = kRanking202,
     },
     {
-        .id = 208,
+        .id = 203,
         .problems = 5,
         .margin = 1.06F,
         .regret = 1.00F,
@@ -5837,10 +5663,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns <= 27 "
                 "and columns <= 220 "
                 "and columns / k > 18",
-        .ranking = kRanking208,
+        .ranking = kRanking203,
     },
     {
-        .id = 209,
+        .id = 204,
         .problems = 4,
         .margin = 1.07F,
         .regret = 1.00F,
@@ -5859,10 +5685,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k <= 39 "
                 "and results <= 150 "
                 "and columns <= 1000",
-        .ranking = kRanking209,
+        .ranking = kRanking204,
     },
     {
-        .id = 210,
+        .id = 205,
         .problems = 2,
         .margin = 1.17F,
         .regret = 1.00F,
@@ -5881,12 +5707,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k <= 39 "
                 "and results <= 150 "
                 "and columns > 1000",
-        .ranking = kRanking210,
+        .ranking = kRanking205,
     },
     {
-        .id = 211,
-        .problems = 1,
-        .margin = 1.25F,
+        .id = 206,
+        .problems = 7,
+        .margin = 1.09F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -5901,58 +5727,11 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns <= 27 "
                 "and columns > 220 "
                 "and k <= 39 "
-                "and results > 150 "
-                "and rows <= 150 "
-                "and columns <= 1024",
-        .ranking = kRanking211,
+                "and results > 150",
+        .ranking = kRanking206,
     },
     {
-        .id = 212,
-        .problems = 4,
-        .margin = 1.14F,
-        .regret = 1.14F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.39F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns <= 2048 "
-                "and rows / columns <= 27 "
-                "and columns > 220 "
-                "and k <= 39 "
-                "and results > 150 "
-                "and rows <= 150 "
-                "and columns > 1024",
-        .ranking = kRanking212,
-    },
-    {
-        .id = 213,
-        .problems = 6,
-        .margin = 1.06F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns <= 2048 "
-                "and rows / columns <= 27 "
-                "and columns > 220 "
-                "and k <= 39 "
-                "and results > 150 "
-                "and rows > 150",
-        .ranking = kRanking213,
-    },
-    {
-        .id = 214,
+        .id = 207,
         .problems = 2,
         .margin = 1.07F,
         .regret = 1.00F,
@@ -5970,10 +5749,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 220 "
                 "and k > 39 "
                 "and elements <= 470000",
-        .ranking = kRanking214,
+        .ranking = kRanking207,
     },
     {
-        .id = 215,
+        .id = 208,
         .problems = 2,
         .margin = 1.11F,
         .regret = 1.00F,
@@ -5991,10 +5770,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 220 "
                 "and k > 39 "
                 "and elements > 470000",
-        .ranking = kRanking215,
+        .ranking = kRanking208,
     },
     {
-        .id = 216,
+        .id = 209,
         .problems = 1,
         .margin = 0.97F,
         .regret = 1.04F,
@@ -6012,10 +5791,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 256 "
                 "and k <= 33 "
                 "and columns <= 100",
-        .ranking = kRanking216,
+        .ranking = kRanking209,
     },
     {
-        .id = 217,
+        .id = 210,
         .problems = 3,
         .margin = 1.06F,
         .regret = 1.01F,
@@ -6033,10 +5812,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns <= 256 "
                 "and k <= 33 "
                 "and columns > 100",
-        .ranking = kRanking217,
+        .ranking = kRanking210,
     },
     {
-        .id = 218,
+        .id = 211,
         .problems = 5,
         .margin = 1.31F,
         .regret = 1.74F,
@@ -6053,10 +5832,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns > 27 "
                 "and columns <= 256 "
                 "and k > 33",
-        .ranking = kRanking218,
+        .ranking = kRanking211,
     },
     {
-        .id = 219,
+        .id = 212,
         .problems = 2,
         .margin = 1.09F,
         .regret = 1.00F,
@@ -6073,10 +5852,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns > 27 "
                 "and columns > 256 "
                 "and rows / k <= 3900",
-        .ranking = kRanking219,
+        .ranking = kRanking212,
     },
     {
-        .id = 220,
+        .id = 213,
         .problems = 5,
         .margin = 1.09F,
         .regret = 1.00F,
@@ -6093,10 +5872,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns > 27 "
                 "and columns > 256 "
                 "and rows / k > 3900",
-        .ranking = kRanking220,
+        .ranking = kRanking213,
     },
     {
-        .id = 221,
+        .id = 214,
         .problems = 1,
         .margin = 1.18F,
         .regret = 1.00F,
@@ -6112,10 +5891,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 2048 "
                 "and rows / columns <= 0.012 "
                 "and columns <= 3300",
-        .ranking = kRanking221,
+        .ranking = kRanking214,
     },
     {
-        .id = 222,
+        .id = 215,
         .problems = 1,
         .margin = 1.08F,
         .regret = 1.00F,
@@ -6132,10 +5911,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns <= 0.012 "
                 "and columns > 3300 "
                 "and elements <= 100000",
-        .ranking = kRanking222,
+        .ranking = kRanking215,
     },
     {
-        .id = 223,
+        .id = 216,
         .problems = 5,
         .margin = 2.34F,
         .regret = 1.02F,
@@ -6152,10 +5931,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / columns <= 0.012 "
                 "and columns > 3300 "
                 "and elements > 100000",
-        .ranking = kRanking223,
+        .ranking = kRanking216,
     },
     {
-        .id = 224,
+        .id = 217,
         .problems = 11,
         .margin = 1.15F,
         .regret = 1.57F,
@@ -6171,10 +5950,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 2048 "
                 "and rows / columns > 0.012 "
                 "and columns <= 3300",
-        .ranking = kRanking224,
+        .ranking = kRanking217,
     },
     {
-        .id = 225,
+        .id = 218,
         .problems = 1,
         .margin = 1.05F,
         .regret = 1.00F,
@@ -6190,11 +5969,35 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 2048 "
                 "and rows / columns > 0.012 "
                 "and columns > 3300 "
-                "and elements <= 220000",
-        .ranking = kRanking225,
+                "and rows / columns <= 0.082 "
+                "and rows * k <= 3300 "
+                "and columns <= 3900",
+        .ranking = kRanking218,
     },
     {
-        .id = 226,
+        .id = 219,
+        .problems = 4,
+        .margin = 0.94F,
+        .regret = 1.19F,
+        .regret_lo = 1.10F,
+        .regret_hi = 1.31F,
+        .path = "layout != transposed "
+                "and order != ascending "
+                "and rows / columns > 0.00039 "
+                "and columns / k > 1 "
+                "and k <= 64 "
+                "and rows / columns > 0.0033 "
+                "and columns > 47 "
+                "and columns > 2048 "
+                "and rows / columns > 0.012 "
+                "and columns > 3300 "
+                "and rows / columns <= 0.082 "
+                "and rows * k <= 3300 "
+                "and columns > 3900",
+        .ranking = kRanking219,
+    },
+    {
+        .id = 220,
         .problems = 1,
         .margin = 1.15F,
         .regret = 1.00F,
@@ -6210,15 +6013,15 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 2048 "
                 "and rows / columns > 0.012 "
                 "and columns > 3300 "
-                "and elements > 220000 "
-                "and results <= 4700 "
-                "and rows / columns <= 0.015",
-        .ranking = kRanking226,
+                "and rows / columns <= 0.082 "
+                "and rows * k > 3300 "
+                "and results <= 3900",
+        .ranking = kRanking220,
     },
     {
-        .id = 227,
-        .problems = 1,
-        .margin = 2.31F,
+        .id = 221,
+        .problems = 3,
+        .margin = 2.54F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -6232,36 +6035,13 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 2048 "
                 "and rows / columns > 0.012 "
                 "and columns > 3300 "
-                "and elements > 220000 "
-                "and results <= 4700 "
-                "and rows / columns > 0.015",
-        .ranking = kRanking227,
+                "and rows / columns <= 0.082 "
+                "and rows * k > 3300 "
+                "and results > 3900",
+        .ranking = kRanking221,
     },
     {
-        .id = 228,
-        .problems = 2,
-        .margin = 0.68F,
-        .regret = 1.46F,
-        .regret_lo = 1.22F,
-        .regret_hi = 1.75F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns > 2048 "
-                "and rows / columns > 0.012 "
-                "and columns > 3300 "
-                "and elements > 220000 "
-                "and results > 4700 "
-                "and results <= 6800 "
-                "and elements <= 1800000",
-        .ranking = kRanking228,
-    },
-    {
-        .id = 229,
+        .id = 222,
         .problems = 2,
         .margin = 1.26F,
         .regret = 1.00F,
@@ -6277,16 +6057,14 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 2048 "
                 "and rows / columns > 0.012 "
                 "and columns > 3300 "
-                "and elements > 220000 "
-                "and results > 4700 "
-                "and results <= 6800 "
-                "and elements > 1800000",
-        .ranking = kRanking229,
+                "and rows / columns > 0.082 "
+                "and results <= 6800",
+        .ranking = kRanking222,
     },
     {
-        .id = 230,
-        .problems = 12,
-        .margin = 3.27F,
+        .id = 223,
+        .problems = 10,
+        .margin = 3.06F,
         .regret = 1.00F,
         .regret_lo = 1.00F,
         .regret_hi = 1.00F,
@@ -6300,13 +6078,12 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 2048 "
                 "and rows / columns > 0.012 "
                 "and columns > 3300 "
-                "and elements > 220000 "
-                "and results > 4700 "
+                "and rows / columns > 0.082 "
                 "and results > 6800",
-        .ranking = kRanking230,
+        .ranking = kRanking223,
     },
     {
-        .id = 231,
+        .id = 224,
         .problems = 2,
         .margin = 1.37F,
         .regret = 1.00F,
@@ -6320,10 +6097,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k <= 3.3 "
                 "and columns / k <= 32 "
                 "and columns <= 330",
-        .ranking = kRanking231,
+        .ranking = kRanking224,
     },
     {
-        .id = 232,
+        .id = 225,
         .problems = 4,
         .margin = 1.40F,
         .regret = 1.00F,
@@ -6338,10 +6115,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k <= 32 "
                 "and columns > 330 "
                 "and columns <= 2200",
-        .ranking = kRanking232,
+        .ranking = kRanking225,
     },
     {
-        .id = 233,
+        .id = 226,
         .problems = 3,
         .margin = 1.91F,
         .regret = 1.00F,
@@ -6356,10 +6133,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k <= 32 "
                 "and columns > 330 "
                 "and columns > 2200",
-        .ranking = kRanking233,
+        .ranking = kRanking226,
     },
     {
-        .id = 234,
+        .id = 227,
         .problems = 1,
         .margin = 1.81F,
         .regret = 1.00F,
@@ -6374,10 +6151,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k > 32 "
                 "and rows <= 120 "
                 "and columns <= 10000",
-        .ranking = kRanking234,
+        .ranking = kRanking227,
     },
     {
-        .id = 235,
+        .id = 228,
         .problems = 1,
         .margin = 1.48F,
         .regret = 1.00F,
@@ -6392,10 +6169,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k > 32 "
                 "and rows <= 120 "
                 "and columns > 10000",
-        .ranking = kRanking235,
+        .ranking = kRanking228,
     },
     {
-        .id = 236,
+        .id = 229,
         .problems = 3,
         .margin = 1.42F,
         .regret = 1.00F,
@@ -6410,10 +6187,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k > 32 "
                 "and rows > 120 "
                 "and rows <= 220",
-        .ranking = kRanking236,
+        .ranking = kRanking229,
     },
     {
-        .id = 237,
+        .id = 230,
         .problems = 1,
         .margin = 1.85F,
         .regret = 1.00F,
@@ -6429,10 +6206,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows > 120 "
                 "and rows > 220 "
                 "and rows / columns <= 0.033",
-        .ranking = kRanking237,
+        .ranking = kRanking230,
     },
     {
-        .id = 238,
+        .id = 231,
         .problems = 1,
         .margin = 1.00F,
         .regret = 1.00F,
@@ -6448,10 +6225,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows > 120 "
                 "and rows > 220 "
                 "and rows / columns > 0.033",
-        .ranking = kRanking238,
+        .ranking = kRanking231,
     },
     {
-        .id = 239,
+        .id = 232,
         .problems = 5,
         .margin = 1.28F,
         .regret = 1.00F,
@@ -6465,10 +6242,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 3.3 "
                 "and k <= 470 "
                 "and columns <= 2200",
-        .ranking = kRanking239,
+        .ranking = kRanking232,
     },
     {
-        .id = 240,
+        .id = 233,
         .problems = 4,
         .margin = 1.14F,
         .regret = 1.84F,
@@ -6483,10 +6260,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and k <= 470 "
                 "and columns > 2200 "
                 "and columns / k <= 64",
-        .ranking = kRanking240,
+        .ranking = kRanking233,
     },
     {
-        .id = 241,
+        .id = 234,
         .problems = 1,
         .margin = 1.65F,
         .regret = 1.00F,
@@ -6502,10 +6279,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns > 2200 "
                 "and columns / k > 64 "
                 "and elements <= 10000000",
-        .ranking = kRanking241,
+        .ranking = kRanking234,
     },
     {
-        .id = 242,
+        .id = 235,
         .problems = 1,
         .margin = 2.62F,
         .regret = 1.00F,
@@ -6522,10 +6299,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k > 64 "
                 "and elements > 10000000 "
                 "and columns * k <= 4700000",
-        .ranking = kRanking242,
+        .ranking = kRanking235,
     },
     {
-        .id = 243,
+        .id = 236,
         .problems = 4,
         .margin = 2.70F,
         .regret = 1.01F,
@@ -6542,10 +6319,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and columns / k > 64 "
                 "and elements > 10000000 "
                 "and columns * k > 4700000",
-        .ranking = kRanking243,
+        .ranking = kRanking236,
     },
     {
-        .id = 244,
+        .id = 237,
         .problems = 1,
         .margin = 1.28F,
         .regret = 1.00F,
@@ -6559,10 +6336,10 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 3.3 "
                 "and k > 470 "
                 "and rows / columns <= 0.39",
-        .ranking = kRanking244,
+        .ranking = kRanking237,
     },
     {
-        .id = 245,
+        .id = 238,
         .problems = 5,
         .margin = 1.17F,
         .regret = 1.24F,
@@ -6576,7 +6353,7 @@ constexpr Leaf<Problem> kLeaves[] = {
                 "and rows / k > 3.3 "
                 "and k > 470 "
                 "and rows / columns > 0.39",
-        .ranking = kRanking245,
+        .ranking = kRanking238,
     },
 };
 
@@ -7091,15 +6868,9 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                     }
                                 } else {
                                     if (ratio(problem.rows, problem.k) <= 0.027) {
-                                        if (problem.elements() <= 82'000) {
-                                            // segmented_radix_sort default
-                                            // 1 problems nearby, margin 0.42, regret 2.39 [2.39, 2.39]
-                                            return kLeaves[84];
-                                        } else {
-                                            // radix_sort_rows default
-                                            // 1 problems, margin 3.39, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[85];
-                                        }
+                                        // radix_sort_rows default
+                                        // 1 problems, margin 3.39, regret 1.00 [1.00, 1.00]
+                                        return kLeaves[84];
                                     } else {
                                         if (problem.k <= 220) {
                                             if (problem.rows <= 8192) {
@@ -7109,32 +6880,32 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                                             if (ratio(problem.rows, problem.columns) <= 0.047) {
                                                                 // bitonic_sort_rows block=1024
                                                                 // 1 problems, margin 1.33, regret 1.00 [1.00, 1.00]
-                                                                return kLeaves[86];
+                                                                return kLeaves[85];
                                                             } else {
                                                                 // bitonic_sort_rows block=256
                                                                 // 1 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                                                                return kLeaves[87];
+                                                                return kLeaves[86];
                                                             }
                                                         } else {
                                                             // segmented_radix_sort default
                                                             // 1 problems, margin 1.21, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[88];
+                                                            return kLeaves[87];
                                                         }
                                                     } else {
                                                         if (problem.rows <= 470) {
                                                             if (problem.rows <= 150) {
                                                                 // block_rank_merge tile=64
                                                                 // 1 problems, margin 1.16, regret 1.00 [1.00, 1.00]
-                                                                return kLeaves[89];
+                                                                return kLeaves[88];
                                                             } else {
                                                                 // bitonic_sort_rows block=256
                                                                 // 1 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                                                                return kLeaves[90];
+                                                                return kLeaves[89];
                                                             }
                                                         } else {
                                                             // warp_select warps=16
                                                             // 1 problems, margin 3.87, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[91];
+                                                            return kLeaves[90];
                                                         }
                                                     }
                                                 } else {
@@ -7142,50 +6913,50 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                                         if (ratio(problem.rows, problem.k) <= 0.039) {
                                                             // block_rank_merge tile=256
                                                             // 1 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[92];
+                                                            return kLeaves[91];
                                                         } else {
                                                             if (problem.k <= 150) {
                                                                 // warp_select warps=16
                                                                 // 42 problems, margin 3.21, regret 1.07 [1.02, 1.15]
-                                                                return kLeaves[93];
+                                                                return kLeaves[92];
                                                             } else {
                                                                 // segmented_radix_sort default
                                                                 // 3 problems nearby, margin 1.14, regret 1.31 [1.00, 2.20]
-                                                                return kLeaves[94];
+                                                                return kLeaves[93];
                                                             }
                                                         }
                                                     } else {
                                                         // warp_select warps=8
                                                         // 4 problems nearby, margin 4.98, regret 1.06 [1.00, 1.13]
-                                                        return kLeaves[95];
+                                                        return kLeaves[94];
                                                     }
                                                 }
                                             } else {
                                                 // warp_select warps=8
                                                 // 3 problems, margin 2.33, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[96];
+                                                return kLeaves[95];
                                             }
                                         } else {
                                             // segmented_radix_sort default
                                             // 4 problems nearby, margin 1.99, regret 1.36 [1.00, 1.85]
-                                            return kLeaves[97];
+                                            return kLeaves[96];
                                         }
                                     }
                                 }
                             } else {
                                 // register_insertion block=32;texture=0
                                 // 3 problems, margin 1.71, regret 1.00 [1.00, 1.01]
-                                return kLeaves[98];
+                                return kLeaves[97];
                             }
                         } else {
                             if (ratio(problem.rows, problem.columns) <= 6.8e-05) {
                                 // radix_sort_rows default
                                 // 2 problems nearby, margin 1.13, regret 1.69 [1.00, 2.86]
-                                return kLeaves[99];
+                                return kLeaves[98];
                             } else {
                                 // segmented_radix_sort default
                                 // 1 problems, margin 1.24, regret 1.00 [1.00, 1.00]
-                                return kLeaves[100];
+                                return kLeaves[99];
                             }
                         }
                     }
@@ -7196,76 +6967,52 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                 if (problem.rows <= 64) {
                                     // warp_select warps=16
                                     // 1 problems, margin 3.25, regret 1.03 [1.03, 1.03]
-                                    return kLeaves[101];
+                                    return kLeaves[100];
                                 } else {
                                     if (ratio(problem.columns, problem.k) <= 262'144) {
-                                        if (ratio(problem.columns, problem.k) <= 8) {
-                                            // warp_select warps=4
-                                            // 1 problems, margin 2.44, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[102];
-                                        } else {
-                                            if (problem.columns <= 12'000) {
-                                                if (ratio(problem.columns, problem.k) <= 1500) {
-                                                    if (ratio(problem.rows, problem.k) <= 47) {
-                                                        // warp_select warps=16
-                                                        // 5 problems nearby, margin 3.34, regret 1.05 [1.00, 1.11]
-                                                        return kLeaves[103];
-                                                    } else {
-                                                        // warp_select warps=8
-                                                        // 8 problems, margin 3.15, regret 1.00 [1.00, 1.01]
-                                                        return kLeaves[104];
-                                                    }
-                                                } else {
-                                                    // warp_select warps=4
-                                                    // 2 problems, margin 6.82, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[105];
-                                                }
+                                        if (ratio(problem.rows, problem.columns) <= 0.12) {
+                                            if (product(problem.columns, problem.k) <= 82'000) {
+                                                // warp_select warps=4
+                                                // 1 problems, margin 11.26, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[101];
                                             } else {
-                                                if (ratio(problem.rows, problem.columns) <= 0.047) {
-                                                    if (product(problem.columns, problem.k) <= 65'536) {
-                                                        // warp_select warps=4
-                                                        // 1 problems, margin 11.26, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[106];
-                                                    } else {
-                                                        if (ratio(problem.rows, problem.k) <= 13) {
-                                                            if (problem.elements() <= 27'000'000) {
-                                                                // warp_select warps=16
-                                                                // 1 problems, margin 4.55, regret 1.00 [1.00, 1.00]
-                                                                return kLeaves[107];
-                                                            } else {
-                                                                // warp_select warps=8
-                                                                // 5 problems, margin 8.66, regret 1.00 [1.00, 1.00]
-                                                                return kLeaves[108];
-                                                            }
-                                                        } else {
-                                                            if (ratio(problem.rows, problem.columns) <= 0.0033) {
-                                                                // warp_select warps=4
-                                                                // 3 problems, margin 20.87, regret 1.00 [1.00, 1.00]
-                                                                return kLeaves[109];
-                                                            } else {
-                                                                // warp_select warps=8
-                                                                // 6 problems, margin 5.62, regret 1.00 [1.00, 1.01]
-                                                                return kLeaves[110];
-                                                            }
-                                                        }
-                                                    }
+                                                if (problem.rows <= 390) {
+                                                    // warp_select warps=8
+                                                    // 6 problems, margin 6.83, regret 1.01 [1.00, 1.02]
+                                                    return kLeaves[102];
                                                 } else {
-                                                    if (problem.k <= 47) {
-                                                        // warp_select warps=4
-                                                        // 4 problems, margin 11.90, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[111];
+                                                    if (ratio(problem.rows, problem.columns) <= 0.0039) {
+                                                        if (problem.results() <= 15'000) {
+                                                            // warp_select warps=4
+                                                            // 4 problems, margin 18.25, regret 1.00 [1.00, 1.00]
+                                                            return kLeaves[103];
+                                                        } else {
+                                                            // warp_select warps=8
+                                                            // 4 problems nearby, margin 11.40, regret 1.02 [1.00, 1.06]
+                                                            return kLeaves[104];
+                                                        }
                                                     } else {
                                                         // warp_select warps=8
-                                                        // 4 problems nearby, margin 4.95, regret 1.06 [1.00, 1.19]
-                                                        return kLeaves[112];
+                                                        // 6 problems, margin 6.49, regret 1.00 [1.00, 1.01]
+                                                        return kLeaves[105];
                                                     }
                                                 }
+                                            }
+                                        } else {
+                                            if (ratio(problem.columns, problem.k) <= 820) {
+                                                // warp_select warps=8
+                                                // 9 problems, margin 3.06, regret 1.01 [1.00, 1.03]
+                                                return kLeaves[106];
+                                            } else {
+                                                // warp_select warps=4
+                                                // 5 problems, margin 10.16, regret 1.00 [1.00, 1.00]
+                                                return kLeaves[107];
                                             }
                                         }
                                     } else {
                                         // warp_select warps=4
                                         // 2 problems nearby, margin 4.46, regret 1.30 [1.11, 1.51]
-                                        return kLeaves[113];
+                                        return kLeaves[108];
                                     }
                                 }
                             } else {
@@ -7273,21 +7020,21 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                     if (problem.elements() <= 22'000'000) {
                                         // register_insertion block=64;texture=0
                                         // 1 problems nearby, margin 0.78, regret 1.28 [1.28, 1.28]
-                                        return kLeaves[114];
+                                        return kLeaves[109];
                                     } else {
                                         // global_insertion block=64
                                         // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[115];
+                                        return kLeaves[110];
                                     }
                                 } else {
                                     if (problem.k <= 12) {
                                         // warp_select warps=4
                                         // 3 problems, margin 1.99, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[116];
+                                        return kLeaves[111];
                                     } else {
                                         // warp_select warps=8
                                         // 5 problems nearby, margin 1.57, regret 1.13 [1.01, 1.30]
-                                        return kLeaves[117];
+                                        return kLeaves[112];
                                     }
                                 }
                             }
@@ -7295,22 +7042,22 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                             if (problem.columns <= 3300) {
                                 // warp_select warps=8
                                 // 1 problems, margin 1.98, regret 1.00 [1.00, 1.00]
-                                return kLeaves[118];
+                                return kLeaves[113];
                             } else {
                                 // warp_select warps=16
                                 // 4 problems, margin 2.04, regret 1.00 [1.00, 1.00]
-                                return kLeaves[119];
+                                return kLeaves[114];
                             }
                         }
                     } else {
                         if (ratio(problem.rows, problem.columns) <= 32) {
                             // warp_select warps=4
                             // 2 problems nearby, margin 1.35, regret 1.33 [1.00, 1.78]
-                            return kLeaves[120];
+                            return kLeaves[115];
                         } else {
                             // register_insertion block=256;texture=0
                             // 6 problems, margin 1.82, regret 1.01 [1.00, 1.01]
-                            return kLeaves[121];
+                            return kLeaves[116];
                         }
                     }
                 }
@@ -7325,33 +7072,33 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                             if (problem.results() <= 390) {
                                 // block_rows threads=512;per_thread=32
                                 // 3 problems, margin 1.31, regret 1.00 [1.00, 1.00]
-                                return kLeaves[122];
+                                return kLeaves[117];
                             } else {
                                 // block_cut_rows per_thread=32
                                 // 1 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                                return kLeaves[123];
+                                return kLeaves[118];
                             }
                         } else {
                             if (problem.rows <= 18) {
                                 // block_cut_rows per_thread=32
                                 // else split_rows columns=2048
                                 // 56 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                return kLeaves[124];
+                                return kLeaves[119];
                             } else {
                                 // split_rows columns=8192
                                 // 2 problems, margin 1.97, regret 1.00 [1.00, 1.00]
-                                return kLeaves[125];
+                                return kLeaves[120];
                             }
                         }
                     } else {
                         if (problem.rows <= 32) {
                             // split_rows columns=8192
                             // 18 problems, margin 2.52, regret 1.00 [1.00, 1.00]
-                            return kLeaves[126];
+                            return kLeaves[121];
                         } else {
                             // block_rows threads=512;per_thread=32
                             // 1 problems, margin 1.44, regret 1.00 [1.00, 1.00]
-                            return kLeaves[127];
+                            return kLeaves[122];
                         }
                     }
                 } else {
@@ -7360,16 +7107,16 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                             if (problem.columns <= 4096) {
                                 // block_rows threads=256;per_thread=16
                                 // 4 problems, margin 1.25, regret 1.00 [1.00, 1.00]
-                                return kLeaves[128];
+                                return kLeaves[123];
                             } else {
                                 // block_rows threads=256;per_thread=32
                                 // 17 problems, margin 1.37, regret 1.03 [1.00, 1.06]
-                                return kLeaves[129];
+                                return kLeaves[124];
                             }
                         } else {
                             // block_cut_rows per_thread=32
                             // 2 problems, margin 1.17, regret 1.00 [1.00, 1.00]
-                            return kLeaves[130];
+                            return kLeaves[125];
                         }
                     } else {
                         if (problem.rows <= 120) {
@@ -7377,33 +7124,33 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                 if (problem.columns <= 47'000) {
                                     // block_rows threads=512;per_thread=32
                                     // 6 problems nearby, margin 1.15, regret 1.11 [1.02, 1.22]
-                                    return kLeaves[131];
+                                    return kLeaves[126];
                                 } else {
                                     // split_rows columns=2048
                                     // 2 problems, margin 1.20, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[132];
+                                    return kLeaves[127];
                                 }
                             } else {
                                 if (problem.elements() <= 1'000'000) {
                                     // block_rows threads=512;per_thread=32
                                     // 6 problems, margin 1.30, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[133];
+                                    return kLeaves[128];
                                 } else {
                                     if (problem.rows <= 39) {
                                         // split_rows columns=8192
                                         // 8 problems, margin 1.09, regret 1.03 [1.01, 1.04]
-                                        return kLeaves[134];
+                                        return kLeaves[129];
                                     } else {
                                         // block_rows threads=512;per_thread=32
                                         // 8 problems, margin 1.54, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[135];
+                                        return kLeaves[130];
                                     }
                                 }
                             }
                         } else {
                             // block_rows threads=256;per_thread=32
                             // 3 problems, margin 2.72, regret 1.00 [1.00, 1.00]
-                            return kLeaves[136];
+                            return kLeaves[131];
                         }
                     }
                 }
@@ -7415,51 +7162,51 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                 if (problem.keys == KeyType::bfloat16) {
                                     // block_cut_rows per_thread=16
                                     // 2 problems, margin 1.35, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[137];
+                                    return kLeaves[132];
                                 } else {
                                     if (problem.elements() <= 268'435'456) {
                                         if (product(problem.columns, problem.k) <= 82'000) {
                                             // warp_sort_rows default
                                             // 44 problems, margin 1.35, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[138];
+                                            return kLeaves[133];
                                         } else {
                                             if (ratio(problem.columns, problem.k) <= 1.8) {
                                                 // warp_sort_rows default
                                                 // 31 problems, margin 1.42, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[139];
+                                                return kLeaves[134];
                                             } else {
                                                 if (problem.elements() <= 1'000'000) {
                                                     // warp_sort_rows default
                                                     // 5 problems, margin 1.24, regret 1.01 [1.00, 1.03]
-                                                    return kLeaves[140];
+                                                    return kLeaves[135];
                                                 } else {
                                                     // warp_cut_rows room=1
                                                     // 14 problems, margin 1.55, regret 1.05 [1.00, 1.16]
-                                                    return kLeaves[141];
+                                                    return kLeaves[136];
                                                 }
                                             }
                                         }
                                     } else {
                                         // warp_cut_rows room=1
                                         // 1 problems, margin 1.74, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[142];
+                                        return kLeaves[137];
                                     }
                                 }
                             } else {
                                 // block_rows threads=256;per_thread=16
                                 // 1 problems, margin 1.78, regret 1.00 [1.00, 1.00]
-                                return kLeaves[143];
+                                return kLeaves[138];
                             }
                         } else {
                             if (problem.k <= 128) {
                                 // warp_packed_rows lanes=4
                                 // else warp_sort_rows default
                                 // 8 problems, margin 1.40, regret 1.00 [1.00, 1.00]
-                                return kLeaves[144];
+                                return kLeaves[139];
                             } else {
                                 // warp_cut_rows room=1
                                 // 1 problems, margin 2.29, regret 1.00 [1.00, 1.00]
-                                return kLeaves[145];
+                                return kLeaves[140];
                             }
                         }
                     } else {
@@ -7468,17 +7215,17 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                 if (ratio(problem.rows, problem.k) <= 256) {
                                     // warp_sort_rows default
                                     // 11 problems, margin 1.19, regret 1.01 [1.00, 1.02]
-                                    return kLeaves[146];
+                                    return kLeaves[141];
                                 } else {
                                     // warp_cut_rows room=1
                                     // 3 problems, margin 1.10, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[147];
+                                    return kLeaves[142];
                                 }
                             } else {
                                 // warp_packed_rows lanes=4
                                 // else warp_sort_rows default
                                 // 7 problems, margin 1.14, regret 1.02 [1.01, 1.05]
-                                return kLeaves[148];
+                                return kLeaves[143];
                             }
                         } else {
                             if (problem.columns <= 2200) {
@@ -7486,22 +7233,22 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                     if (problem.k <= 330) {
                                         // warp_cut_rows room=1
                                         // 13 problems, margin 1.28, regret 1.03 [1.01, 1.05]
-                                        return kLeaves[149];
+                                        return kLeaves[144];
                                     } else {
                                         // warp_sort_rows default
                                         // else block_rows threads=256;per_thread=16
                                         // 3 problems, margin 1.20, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[150];
+                                        return kLeaves[145];
                                     }
                                 } else {
                                     // warp_cut_rows room=1
                                     // 19 problems, margin 2.12, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[151];
+                                    return kLeaves[146];
                                 }
                             } else {
                                 // block_cut_rows per_thread=32
                                 // 1 problems, margin 0.85, regret 1.18 [1.18, 1.18]
-                                return kLeaves[152];
+                                return kLeaves[147];
                             }
                         }
                     }
@@ -7515,21 +7262,21 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                             if (problem.k <= 2) {
                                                 // warp_rows lanes=32
                                                 // 5 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[153];
+                                                return kLeaves[148];
                                             } else {
                                                 // warp_sort_rows default
                                                 // 6 problems, margin 1.30, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[154];
+                                                return kLeaves[149];
                                             }
                                         } else {
                                             if (problem.rows <= 12'000) {
                                                 // warp_packed_rows lanes=8
                                                 // 6 problems, margin 1.06, regret 1.01 [1.00, 1.03]
-                                                return kLeaves[155];
+                                                return kLeaves[150];
                                             } else {
                                                 // warp_packed_rows lanes=4
                                                 // 4 problems, margin 1.13, regret 1.03 [1.00, 1.08]
-                                                return kLeaves[156];
+                                                return kLeaves[151];
                                             }
                                         }
                                     } else {
@@ -7538,16 +7285,16 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                                 if (problem.columns <= 1024) {
                                                     // warp_rows lanes=32
                                                     // 49 problems, margin 1.02, regret 1.02 [1.01, 1.03]
-                                                    return kLeaves[157];
+                                                    return kLeaves[152];
                                                 } else {
                                                     if (problem.rows <= 330) {
                                                         // block_rows threads=128;per_thread=16
                                                         // 6 problems, margin 1.49, regret 1.02 [1.00, 1.05]
-                                                        return kLeaves[158];
+                                                        return kLeaves[153];
                                                     } else {
                                                         // warp_rows lanes=32
                                                         // 3 problems, margin 1.10, regret 1.04 [1.00, 1.12]
-                                                        return kLeaves[159];
+                                                        return kLeaves[154];
                                                     }
                                                 }
                                             } else {
@@ -7555,19 +7302,19 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                                     // warp_packed_rows lanes=8
                                                     // else warp_rows lanes=16
                                                     // 15 problems, margin 1.01, regret 1.01 [1.00, 1.02]
-                                                    return kLeaves[160];
+                                                    return kLeaves[155];
                                                 } else {
                                                     // warp_rows lanes=32
                                                     // else block_rows threads=128;per_thread=16
                                                     // 36 problems, margin 1.06, regret 1.01 [1.00, 1.02]
-                                                    return kLeaves[161];
+                                                    return kLeaves[156];
                                                 }
                                             }
                                         } else {
                                             // warp_packed_rows lanes=8
                                             // else warp_rows lanes=16
                                             // 3 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[162];
+                                            return kLeaves[157];
                                         }
                                     }
                                 } else {
@@ -7576,52 +7323,52 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                             if (problem.results() <= 56) {
                                                 // warp_rows lanes=32
                                                 // 2 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[163];
+                                                return kLeaves[158];
                                             } else {
                                                 // warp_cut_rows room=1
                                                 // else block_rows threads=256;per_thread=16
                                                 // 13 problems, margin 1.18, regret 1.03 [1.01, 1.06]
-                                                return kLeaves[164];
+                                                return kLeaves[159];
                                             }
                                         } else {
                                             if (problem.k <= 128) {
                                                 // warp_packed_rows lanes=32
                                                 // 9 problems, margin 1.13, regret 1.03 [1.00, 1.08]
-                                                return kLeaves[165];
+                                                return kLeaves[160];
                                             } else {
                                                 // warp_cut_rows room=1
                                                 // 4 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[166];
+                                                return kLeaves[161];
                                             }
                                         }
                                     } else {
                                         if (problem.elements() <= 16'384) {
                                             // block_rows threads=128;per_thread=16
                                             // 2 problems, margin 1.48, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[167];
+                                            return kLeaves[162];
                                         } else {
                                             // warp_cut_rows room=1
                                             // else block_rows threads=128;per_thread=16
                                             // 3 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[168];
+                                            return kLeaves[163];
                                         }
                                     }
                                 }
                             } else {
                                 // warp_packed_rows lanes=32
                                 // 18 problems, margin 1.41, regret 1.00 [1.00, 1.00]
-                                return kLeaves[169];
+                                return kLeaves[164];
                             }
                         } else {
                             if (problem.columns <= 16) {
                                 // global_insertion block=64
                                 // 2 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                                return kLeaves[170];
+                                return kLeaves[165];
                             } else {
                                 // warp_packed_rows lanes=4
                                 // else warp_packed_rows lanes=8
                                 // 23 problems, margin 1.32, regret 1.01 [1.00, 1.02]
-                                return kLeaves[171];
+                                return kLeaves[166];
                             }
                         }
                     } else {
@@ -7629,37 +7376,37 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                             if (problem.columns <= 4096) {
                                 // block_rows threads=256;per_thread=16
                                 // 8 problems, margin 1.28, regret 1.03 [1.00, 1.06]
-                                return kLeaves[172];
+                                return kLeaves[167];
                             } else {
                                 if (ratio(problem.rows, problem.columns) <= 0.001) {
                                     if (problem.elements() <= 65'536) {
                                         // block_rows threads=256;per_thread=32
                                         // 2 problems, margin 1.42, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[173];
+                                        return kLeaves[168];
                                     } else {
                                         // block_rows threads=512;per_thread=32
                                         // 6 problems, margin 1.48, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[174];
+                                        return kLeaves[169];
                                     }
                                 } else {
                                     if (ratio(problem.rows, problem.k) <= 0.068) {
                                         // block_rows threads=256;per_thread=16
                                         // 3 problems, margin 1.03, regret 1.04 [1.00, 1.11]
-                                        return kLeaves[175];
+                                        return kLeaves[170];
                                     } else {
                                         if (problem.elements() <= 1'200'000) {
                                             // block_rows threads=256;per_thread=32
                                             // 22 problems, margin 1.58, regret 1.03 [1.00, 1.06]
-                                            return kLeaves[176];
+                                            return kLeaves[171];
                                         } else {
                                             if (problem.rows <= 100) {
                                                 // block_rows threads=512;per_thread=32
                                                 // 9 problems, margin 1.43, regret 1.02 [1.01, 1.05]
-                                                return kLeaves[177];
+                                                return kLeaves[172];
                                             } else {
                                                 // block_rows threads=256;per_thread=32
                                                 // 9 problems, margin 2.13, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[178];
+                                                return kLeaves[173];
                                             }
                                         }
                                     }
@@ -7670,11 +7417,11 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                 if (ratio(problem.rows, problem.columns) <= 0.22) {
                                     // block_rows threads=128;per_thread=32
                                     // 1 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[179];
+                                    return kLeaves[174];
                                 } else {
                                     // block_cut_rows per_thread=32
                                     // 10 problems, margin 1.73, regret 1.02 [1.00, 1.07]
-                                    return kLeaves[180];
+                                    return kLeaves[175];
                                 }
                             } else {
                                 if (product(problem.columns, problem.k) <= 180'000'000) {
@@ -7682,21 +7429,21 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                         if (problem.columns <= 3900) {
                                             // block_rows threads=128;per_thread=32
                                             // 4 problems, margin 1.32, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[181];
+                                            return kLeaves[176];
                                         } else {
                                             // block_rows threads=128;per_thread=16
                                             // 6 problems, margin 1.73, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[182];
+                                            return kLeaves[177];
                                         }
                                     } else {
                                         // block_rows threads=128;per_thread=32
                                         // 113 problems, margin 4.01, regret 1.02 [1.01, 1.04]
-                                        return kLeaves[183];
+                                        return kLeaves[178];
                                     }
                                 } else {
                                     // block_rows threads=256;per_thread=32
                                     // 2 problems, margin 4.14, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[184];
+                                    return kLeaves[179];
                                 }
                             }
                         }
@@ -7710,17 +7457,17 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         if (problem.columns <= 27'000) {
                             // block_rows threads=512;per_thread=32
                             // 5 problems nearby, margin 0.85, regret 1.20 [1.07, 1.35]
-                            return kLeaves[185];
+                            return kLeaves[180];
                         } else {
                             // split_rows columns=2048
                             // 11 problems, margin 2.02, regret 1.00 [1.00, 1.00]
-                            return kLeaves[186];
+                            return kLeaves[181];
                         }
                     } else {
                         // block_cut_rows per_thread=32
                         // else split_rows columns=8192
                         // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                        return kLeaves[187];
+                        return kLeaves[182];
                     }
                 } else {
                     if (product(problem.columns, problem.k) <= 2'200'000) {
@@ -7728,26 +7475,26 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                             if (problem.results() <= 32) {
                                 // block_rows threads=256;per_thread=16
                                 // 2 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                                return kLeaves[188];
+                                return kLeaves[183];
                             } else {
                                 // block_cut_rows per_thread=16
                                 // 1 problems, margin 2.37, regret 1.00 [1.00, 1.00]
-                                return kLeaves[189];
+                                return kLeaves[184];
                             }
                         } else {
                             if (problem.elements() <= 470'000) {
                                 // block_rows threads=512;per_thread=32
                                 // 1 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                                return kLeaves[190];
+                                return kLeaves[185];
                             } else {
                                 if (problem.elements() <= 10'000'000) {
                                     // split_rows columns=2048
                                     // 5 problems nearby, margin 0.94, regret 1.35 [1.03, 1.91]
-                                    return kLeaves[191];
+                                    return kLeaves[186];
                                 } else {
                                     // block_rows threads=512;per_thread=32
                                     // 3 problems nearby, margin 1.48, regret 1.22 [1.13, 1.30]
-                                    return kLeaves[192];
+                                    return kLeaves[187];
                                 }
                             }
                         }
@@ -7755,21 +7502,21 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                         if (product(problem.columns, problem.k) <= 3'300'000) {
                             // split_rows columns=2048
                             // 1 problems, margin 1.65, regret 1.00 [1.00, 1.00]
-                            return kLeaves[193];
+                            return kLeaves[188];
                         } else {
                             if (product(problem.rows, problem.columns) <= 220'000) {
                                 // block_cut_rows per_thread=32
                                 // 1 problems, margin 2.12, regret 1.00 [1.00, 1.00]
-                                return kLeaves[194];
+                                return kLeaves[189];
                             } else {
                                 if (problem.rows <= 64) {
                                     // split_rows columns=8192
                                     // 1 problems, margin 1.29, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[195];
+                                    return kLeaves[190];
                                 } else {
                                     // block_rows threads=512;per_thread=32
                                     // 1 problems, margin 1.65, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[196];
+                                    return kLeaves[191];
                                 }
                             }
                         }
@@ -7779,34 +7526,34 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                 if (ratio(problem.columns, problem.k) <= 1) {
                     // copy_rows default
                     // 20 problems, margin 1.89, regret 1.00 [1.00, 1.00]
-                    return kLeaves[197];
+                    return kLeaves[192];
                 } else {
                     if (problem.k <= 64) {
                         if (ratio(problem.rows, problem.columns) <= 0.0033) {
                             if (problem.elements() <= 16'384) {
                                 // block_cut_rows per_thread=16
                                 // 2 problems, margin 1.34, regret 1.00 [1.00, 1.00]
-                                return kLeaves[198];
+                                return kLeaves[193];
                             } else {
                                 if (problem.rows <= 120) {
                                     if (problem.columns <= 12'000) {
                                         // block_rows threads=256;per_thread=32
                                         // 3 problems nearby, margin 1.55, regret 1.04 [1.00, 1.08]
-                                        return kLeaves[199];
+                                        return kLeaves[194];
                                     } else {
                                         // block_rows threads=512;per_thread=32
                                         // 6 problems, margin 1.51, regret 1.02 [1.00, 1.05]
-                                        return kLeaves[200];
+                                        return kLeaves[195];
                                     }
                                 } else {
                                     if (problem.results() <= 4096) {
                                         // block_rows threads=256;per_thread=32
                                         // 4 problems, margin 2.03, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[201];
+                                        return kLeaves[196];
                                     } else {
                                         // block_rows threads=128;per_thread=32
                                         // 2 problems, margin 2.87, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[202];
+                                        return kLeaves[197];
                                     }
                                 }
                             }
@@ -7816,16 +7563,16 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                     if (problem.k <= 3) {
                                         // warp_rows lanes=32
                                         // 2 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[203];
+                                        return kLeaves[198];
                                     } else {
                                         // warp_sort_rows default
                                         // 5 problems, margin 1.31, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[204];
+                                        return kLeaves[199];
                                     }
                                 } else {
                                     // warp_packed_rows lanes=4
                                     // 4 problems, margin 1.39, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[205];
+                                    return kLeaves[200];
                                 }
                             } else {
                                 if (problem.columns <= 2048) {
@@ -7835,16 +7582,16 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                                 if (problem.elements() <= 150'000) {
                                                     // warp_sort_rows default
                                                     // 7 problems, margin 1.24, regret 1.00 [1.00, 1.01]
-                                                    return kLeaves[206];
+                                                    return kLeaves[201];
                                                 } else {
                                                     // warp_cut_rows room=1
                                                     // 2 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[207];
+                                                    return kLeaves[202];
                                                 }
                                             } else {
                                                 // warp_rows lanes=32
                                                 // 5 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[208];
+                                                return kLeaves[203];
                                             }
                                         } else {
                                             if (problem.k <= 39) {
@@ -7852,38 +7599,26 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                                     if (problem.columns <= 1000) {
                                                         // warp_rows lanes=32
                                                         // 4 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[209];
+                                                        return kLeaves[204];
                                                     } else {
                                                         // block_cut_rows per_thread=16
                                                         // 2 problems, margin 1.17, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[210];
+                                                        return kLeaves[205];
                                                     }
                                                 } else {
-                                                    if (problem.rows <= 150) {
-                                                        if (problem.columns <= 1024) {
-                                                            // warp_rows lanes=32
-                                                            // 1 problems, margin 1.25, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[211];
-                                                        } else {
-                                                            // block_cut_rows per_thread=16
-                                                            // 4 problems nearby, margin 1.14, regret 1.14 [1.00, 1.39]
-                                                            return kLeaves[212];
-                                                        }
-                                                    } else {
-                                                        // warp_rows lanes=32
-                                                        // 6 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[213];
-                                                    }
+                                                    // warp_rows lanes=32
+                                                    // 7 problems, margin 1.09, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[206];
                                                 }
                                             } else {
                                                 if (problem.elements() <= 470'000) {
                                                     // block_cut_rows per_thread=16
                                                     // 2 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[214];
+                                                    return kLeaves[207];
                                                 } else {
                                                     // warp_packed_rows lanes=32
                                                     // 2 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[215];
+                                                    return kLeaves[208];
                                                 }
                                             }
                                         }
@@ -7893,28 +7628,28 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                                 if (problem.columns <= 100) {
                                                     // warp_packed_rows lanes=4
                                                     // 1 problems, margin 0.97, regret 1.04 [1.04, 1.04]
-                                                    return kLeaves[216];
+                                                    return kLeaves[209];
                                                 } else {
                                                     // warp_packed_rows lanes=8
                                                     // 3 problems, margin 1.06, regret 1.01 [1.00, 1.04]
-                                                    return kLeaves[217];
+                                                    return kLeaves[210];
                                                 }
                                             } else {
                                                 // warp_cut_rows room=1
                                                 // 5 problems nearby, margin 1.31, regret 1.74 [1.27, 2.31]
-                                                return kLeaves[218];
+                                                return kLeaves[211];
                                             }
                                         } else {
                                             if (ratio(problem.rows, problem.k) <= 3900) {
                                                 // warp_packed_rows lanes=16
                                                 // else warp_rows lanes=32
                                                 // 2 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[219];
+                                                return kLeaves[212];
                                             } else {
                                                 // warp_rows lanes=16
                                                 // else warp_rows lanes=32
                                                 // 5 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[220];
+                                                return kLeaves[213];
                                             }
                                         }
                                     }
@@ -7923,55 +7658,55 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                         if (problem.columns <= 3300) {
                                             // block_cut_rows per_thread=16
                                             // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[221];
+                                            return kLeaves[214];
                                         } else {
                                             if (problem.elements() <= 100'000) {
                                                 // block_cut_rows per_thread=32
                                                 // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[222];
+                                                return kLeaves[215];
                                             } else {
                                                 // block_rows threads=256;per_thread=32
                                                 // 5 problems, margin 2.34, regret 1.02 [1.00, 1.04]
-                                                return kLeaves[223];
+                                                return kLeaves[216];
                                             }
                                         }
                                     } else {
                                         if (problem.columns <= 3300) {
                                             // block_rows threads=128;per_thread=16
                                             // 11 problems nearby, margin 1.15, regret 1.57 [1.24, 2.04]
-                                            return kLeaves[224];
+                                            return kLeaves[217];
                                         } else {
-                                            if (problem.elements() <= 220'000) {
-                                                // block_cut_rows per_thread=16
-                                                // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[225];
-                                            } else {
-                                                if (problem.results() <= 4700) {
-                                                    if (ratio(problem.rows, problem.columns) <= 0.015) {
-                                                        // block_cut_rows per_thread=32
-                                                        // 1 problems, margin 1.15, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[226];
+                                            if (ratio(problem.rows, problem.columns) <= 0.082) {
+                                                if (product(problem.rows, problem.k) <= 3300) {
+                                                    if (problem.columns <= 3900) {
+                                                        // block_cut_rows per_thread=16
+                                                        // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
+                                                        return kLeaves[218];
                                                     } else {
-                                                        // block_rows threads=128;per_thread=32
-                                                        // 1 problems, margin 2.31, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[227];
+                                                        // block_rows threads=256;per_thread=32
+                                                        // 4 problems nearby, margin 0.94, regret 1.19 [1.10, 1.31]
+                                                        return kLeaves[219];
                                                     }
                                                 } else {
-                                                    if (problem.results() <= 6800) {
-                                                        if (problem.elements() <= 1'800'000) {
-                                                            // block_rows threads=256;per_thread=32
-                                                            // 2 problems nearby, margin 0.68, regret 1.46 [1.22, 1.75]
-                                                            return kLeaves[228];
-                                                        } else {
-                                                            // block_rows threads=128;per_thread=16
-                                                            // 2 problems, margin 1.26, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[229];
-                                                        }
+                                                    if (problem.results() <= 3900) {
+                                                        // block_cut_rows per_thread=32
+                                                        // 1 problems, margin 1.15, regret 1.00 [1.00, 1.00]
+                                                        return kLeaves[220];
                                                     } else {
                                                         // block_rows threads=128;per_thread=32
-                                                        // 12 problems, margin 3.27, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[230];
+                                                        // 3 problems, margin 2.54, regret 1.00 [1.00, 1.00]
+                                                        return kLeaves[221];
                                                     }
+                                                }
+                                            } else {
+                                                if (problem.results() <= 6800) {
+                                                    // block_rows threads=128;per_thread=16
+                                                    // 2 problems, margin 1.26, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[222];
+                                                } else {
+                                                    // block_rows threads=128;per_thread=32
+                                                    // 10 problems, margin 3.06, regret 1.00 [1.00, 1.00]
+                                                    return kLeaves[223];
                                                 }
                                             }
                                         }
@@ -7985,16 +7720,16 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                 if (problem.columns <= 330) {
                                     // warp_sort_rows default
                                     // 2 problems, margin 1.37, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[231];
+                                    return kLeaves[224];
                                 } else {
                                     if (problem.columns <= 2200) {
                                         // block_cut_rows per_thread=16
                                         // 4 problems, margin 1.40, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[232];
+                                        return kLeaves[225];
                                     } else {
                                         // block_cut_rows per_thread=32
                                         // 3 problems, margin 1.91, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[233];
+                                        return kLeaves[226];
                                     }
                                 }
                             } else {
@@ -8002,28 +7737,28 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                     if (problem.columns <= 10'000) {
                                         // block_rows threads=256;per_thread=32
                                         // 1 problems, margin 1.81, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[234];
+                                        return kLeaves[227];
                                     } else {
                                         // block_rows threads=512;per_thread=32
                                         // 1 problems, margin 1.48, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[235];
+                                        return kLeaves[228];
                                     }
                                 } else {
                                     if (problem.rows <= 220) {
                                         // block_cut_rows per_thread=32
                                         // else block_rows threads=256;per_thread=32
                                         // 3 problems, margin 1.42, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[236];
+                                        return kLeaves[229];
                                     } else {
                                         if (ratio(problem.rows, problem.columns) <= 0.033) {
                                             // block_rows threads=256;per_thread=32
                                             // 1 problems, margin 1.85, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[237];
+                                            return kLeaves[230];
                                         } else {
                                             // block_cut_rows per_thread=32
                                             // else block_rows threads=128;per_thread=32
                                             // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[238];
+                                            return kLeaves[231];
                                         }
                                     }
                                 }
@@ -8033,26 +7768,26 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                 if (problem.columns <= 2200) {
                                     // warp_cut_rows room=1
                                     // 5 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[239];
+                                    return kLeaves[232];
                                 } else {
                                     if (ratio(problem.columns, problem.k) <= 64) {
                                         // block_cut_rows per_thread=32
                                         // 4 problems nearby, margin 1.14, regret 1.84 [1.13, 3.44]
-                                        return kLeaves[240];
+                                        return kLeaves[233];
                                     } else {
                                         if (problem.elements() <= 10'000'000) {
                                             // block_rows threads=256;per_thread=32
                                             // 1 problems, margin 1.65, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[241];
+                                            return kLeaves[234];
                                         } else {
                                             if (product(problem.columns, problem.k) <= 4'700'000) {
                                                 // block_rows threads=128;per_thread=16
                                                 // 1 problems, margin 2.62, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[242];
+                                                return kLeaves[235];
                                             } else {
                                                 // block_rows threads=128;per_thread=32
                                                 // 4 problems, margin 2.70, regret 1.01 [1.00, 1.02]
-                                                return kLeaves[243];
+                                                return kLeaves[236];
                                             }
                                         }
                                     }
@@ -8061,12 +7796,12 @@ const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
                                 if (ratio(problem.rows, problem.columns) <= 0.39) {
                                     // block_rows threads=256;per_thread=32
                                     // 1 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[244];
+                                    return kLeaves[237];
                                 } else {
                                     // warp_cut_rows room=1
                                     // else block_cut_rows per_thread=32
                                     // 5 problems nearby, margin 1.17, regret 1.24 [1.00, 1.73]
-                                    return kLeaves[245];
+                                    return kLeaves[238];
                                 }
                             }
                         }
