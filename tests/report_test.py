@@ -653,8 +653,12 @@ class CommittedResults(ReportCase):
         temporary = tempfile.TemporaryDirectory()
         cls.addClassCleanup(temporary.cleanup)
         cls.results, cls.output = REPOSITORY / "results", Path(temporary.name) / "report"
+        cls.write(cls.output)
+
+    @classmethod
+    def write(cls, output: Path, *options: str) -> None:
         subprocess.run(["/usr/bin/python3", str(REPOSITORY / "plots/report.py"), "--results", str(cls.results), "--output",
-                        str(cls.output)], check=True, capture_output=True, timeout=300)
+                        str(output), *options], check=True, capture_output=True, timeout=300)
 
     def test_they_take_less_than_a_hundred_bytes_a_case_and_a_device_less_than_five_megabytes(self):
         cases = 0
@@ -704,9 +708,7 @@ class CommittedResults(ReportCase):
             self.skipTest(f"chromium does not start on this machine: {started.stderr[-300:]}")
         # The pages of a GPU and of a CPU: those of their like have the same pictures.
         few = self.output / "few"
-        subprocess.run(["/usr/bin/python3", str(REPOSITORY / "plots/report.py"), "--results", str(self.results), "--output",
-                        str(few), "--device", "nvidia-h200", "--device", "cpu-zen5-avx512vnni-2t"], check=True, capture_output=True,
-                       timeout=300)
+        self.write(few, "--device", "nvidia-h200", "--device", "cpu-zen5-avx512vnni-2t")
         looked = self.output / "looked.html"
         text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", (few / "index.html").read_text(encoding="utf-8"))
         looked.write_text(text.replace("</body>", f"<script>{LOOK}</script></body>"), encoding="utf-8")

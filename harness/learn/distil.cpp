@@ -42,7 +42,8 @@ public:
                 bins_.push_back(
                     static_cast<int>(is_category(c) ? x : std::ranges::lower_bound(numbers, x) - numbers.begin()));
             }
-        const double mean = std::max(options_.leaf_penalty, options_.least_win / static_cast<double>(lesson.measured));
+        const auto measured = static_cast<double>(std::max<std::size_t>(lesson.measured, 1));
+        const double mean = std::max(options_.leaf_penalty, options_.least_win / measured);
         penalty_ = static_cast<Loss>(mean * kLossUnit * static_cast<double>(lesson.weight));
     }
 

@@ -149,7 +149,7 @@ struct Candidates {
 
     __device__ int count() const { return kept + added; }
 
-    /// k elements of no larger key are found, the last of them in the stripe of this column or at it.
+    /// k elements of no larger key are found: up to this column, or in the stripe that begins there.
     __device__ void limit_by(std::uint32_t key, std::uint32_t column) {
         if (column < early)
             limit_to(key);
