@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>
@@ -30,10 +31,13 @@ void right_unless_large(Context& context, const Problem& problem, const Buffers&
     doubling(context, problem, buffers, c);
 }
 
-/// Right, and hundreds of times slower than its like where there is much to do.
+/// Right, and thousands of times slower than its like where there is much to do, on a slow or busy machine too.
 void crawls(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& c) {
-    if (problem.size > 100'000) std::this_thread::sleep_for(std::chrono::microseconds(2 * problem.size));
+    const auto start = std::chrono::steady_clock::now();
     doubling(context, problem, buffers, c);
+    const auto others_take = std::chrono::steady_clock::now() - start;
+    const std::chrono::nanoseconds least = std::chrono::microseconds(4 * problem.size);
+    if (problem.size > 100'000) std::this_thread::sleep_for(std::max(least, 3000 * others_take));
 }
 
 /// What an index of too few bits does. For one seed the fastest of all, for another the slowest, but not by so much
