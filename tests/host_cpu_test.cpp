@@ -54,6 +54,8 @@ TEST_P(Microarchitecture, IsToldByItsNumbers) { EXPECT_EQ(microarchitecture(GetP
 INSTANTIATE_TEST_SUITE_P(
     Designs, Microarchitecture,
     testing::Values(
+        Design{{"GenuineIntel", 6, 0xA7, 1}, "rocketlake"}, Design{{"GenuineIntel", 6, 0xA7, 1, true}, "intel-6-167"},
+        Design{{"GenuineIntel", 6, 0xCF, 2, true}, "emeraldrapids"},
         Design{{"GenuineIntel", 6, 0xCF, 2}, "emeraldrapids"}, Design{{"GenuineIntel", 6, 0x8F, 8}, "sapphirerapids"},
         Design{{"GenuineIntel", 6, 0x55, 4}, "skylakex"}, Design{{"GenuineIntel", 6, 0x55, 7}, "cascadelake"},
         Design{{"GenuineIntel", 6, 0x55, 11}, "cooperlake"}, Design{{"GenuineIntel", 6, 0x3C, 3}, "haswell"},

@@ -38,6 +38,11 @@ void ask_instruction_sets(DeviceInfo& info) {
     info.avx512_vnni = info.avx512 && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vbmi");
 }
 
+bool has_amx() {
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+    return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (edx >> 24 & 1);
+}
+
 /// Asks the processor itself: /proc/cpuinfo is the host's where another processor is emulated.
 std::string microarchitecture_here() {
     unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
@@ -53,7 +58,8 @@ std::string microarchitecture_here() {
     return microarchitecture({{vendor, sizeof vendor},
                               static_cast<int>(family + more_family),
                               static_cast<int>(more_model << 4 | model),
-                              static_cast<int>(stepping)});
+                              static_cast<int>(stepping),
+                              has_amx()});
 }
 
 std::string model_name() { return cpuinfo("model name"); }

@@ -42,6 +42,8 @@ constexpr Models kArm[] = {
     {0, 0xD49, 0xD49, 0, "neoversen2"}, {0, 0xD4F, 0xD4F, 0, "neoversev2"},
 };
 
+constexpr std::string_view kWithAmx[] = {"sapphirerapids", "emeraldrapids", "graniterapids"};
+
 std::string by_number(std::string_view maker, const CpuIdentity& cpu) {
     std::string text(maker);
     if (cpu.family) text += "-" + std::to_string(cpu.family);
@@ -52,7 +54,8 @@ std::string find(std::span<const Models> table, std::string_view maker, const Cp
     const auto found = std::ranges::find_if(table, [&](const Models& m) {
         return m.family == cpu.family && m.first <= cpu.model && cpu.model <= m.last && m.stepping <= cpu.stepping;
     });
-    return found == table.end() ? by_number(maker, cpu) : std::string(found->name);
+    const bool made_up = cpu.amx && found != table.end() && std::ranges::count(kWithAmx, found->name) == 0;
+    return found == table.end() || made_up ? by_number(maker, cpu) : std::string(found->name);
 }
 
 }  // namespace
