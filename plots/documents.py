@@ -12,7 +12,7 @@ from pathlib import Path
 
 from coherence_page import coherence_page
 from evidence import Evidence
-from peers_page import peers_page
+from peers_page import SourceIds, peers_page
 from published_page import published_page
 from rules import rules_section
 from selector_tables import with_figures
@@ -29,9 +29,17 @@ What the registry holds, by family. Roles and words are explained in [architectu
 """
 
 
+def listed_by(program: Path, form: str) -> str:
+    return subprocess.run([program, "list", form], capture_output=True, text=True, check=True).stdout
+
+
 def strategies_page(program: Path) -> str:
-    listed = subprocess.run([program, "list", "--markdown"], capture_output=True, text=True, check=True).stdout
-    return STRATEGIES_HEAD + listed.replace("](variants/", "](../variants/").rstrip() + "\n"
+    return STRATEGIES_HEAD + listed_by(program, "--markdown").replace("](variants/", "](../variants/").rstrip() + "\n"
+
+
+def source_ids(program: Path) -> SourceIds:
+    return {(family["family"], variant["name"]): variant["source_id"]
+            for family in json.loads(listed_by(program, "--json")) for variant in family["variants"]}
 
 
 def pages(program: Path | None) -> dict[Path, str]:
@@ -46,7 +54,6 @@ def pages(program: Path | None) -> dict[Path, str]:
                                                                   rules_section(results / "published", h200)),
         ROOT / "docs/performance/coherent-sum.md": coherence_page(published, h200),
         ROOT / "docs/performance/profiler-story.md": story_page(h200, cpu_of_published),
-        ROOT / "docs/performance/peers.md": peers_page(results),
     }
     selectors = ROOT / "docs/performance/selectors.md"
     devices = {h200.device["key"]: h200.device["name"]}
@@ -57,12 +64,14 @@ def pages(program: Path | None) -> dict[Path, str]:
     found[selectors] = with_figures(selectors.read_text(encoding="utf-8"), results, devices)
     if program:
         found[ROOT / "docs/strategies.md"] = strategies_page(program)
+        found[ROOT / "docs/performance/peers.md"] = peers_page(results, source_ids(program))
     return found
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--program", type=Path, help="espalier; without it docs/strategies.md is left alone")
+    parser.add_argument("--program", type=Path,
+                        help="espalier; without it docs/strategies.md and docs/performance/peers.md are left alone")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a page is not what it would be")
     arguments = parser.parse_args()
     stale = []

@@ -1,5 +1,6 @@
 """docs/performance/peers.md: what the library chooses beside other people's implementations, of every peers.csv."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -16,9 +17,11 @@ many times as long the fastest peer takes. Where that choice came after the peer
 ranking stands in for it, or another configuration of the same variant, *for* the one that would run. CUB's batched
 top-k lists the k smallest unsorted and any of equal elements; ours are sorted, but for `order=any`, where like is beside
 like, and of equal elements always those of the lower index. Peers in Python are called within the sweep's own process,
-on the same arrays; k-NN is timed by the processes' clocks, calls and all, on continuous numbers.
+on the same arrays; k-NN is timed by the processes' clocks, calls and all, on continuous numbers. *Earlier source*: our
+variant has changed since, and `known_stale.json` does not say that its time still holds.
 
 """
+SourceIds = dict[tuple[str, str], str]  # of today's variants, by family and name
 
 
 def chosen(tree: trees.Node, family: measured.Family, problem: str) -> tuple[measured.Case | None, str]:
@@ -38,11 +41,29 @@ def chosen(tree: trees.Node, family: measured.Family, problem: str) -> tuple[mea
     return timed.get(ours), " ".join(can_run[0]) if ours in alike else variant
 
 
+def of_earlier_source(folder: Path, family: str, today: SourceIds) -> set[tuple[str, str, str]]:
+    """Which of our cases beside the peers were measured with other source than today's: variant, problem, configuration."""
+    journal, known = folder / "peers" / f"{family}.jsonl.gz", folder / "known_stale.json"
+    if not journal.exists():
+        return set()
+    still_hold = {name: entry["source_id"] for name, entry in json.loads(known.read_text())["variants"].items()
+                  } if known.exists() else {}
+    stale = set()
+    with gzip.open(journal, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            case = json.loads(line).get("case", {"role": "peer"})
+            now = today.get((family, case.get("variant", "")))
+            if case["role"] != "peer" and now and now not in (case["provenance"]["source_id"],
+                                                              still_hold.get(f"{family}/{case['variant']}")):
+                stale.add((case["variant"], case["problem"], case["configuration"]))
+    return stale
+
+
 def milliseconds(case: measured.Case) -> str:
     return f"{case.time / 1e6:.4g}"
 
 
-def lines_of(family: measured.Family, tree: trees.Node) -> list:
+def lines_of(family: measured.Family, tree: trees.Node, stale: set[tuple[str, str, str]]) -> list:
     lines = []
     for problem in family.best():
         peers, best = family.peers_of(problem), family.winner(problem)
@@ -52,18 +73,20 @@ def lines_of(family: measured.Family, tree: trees.Node) -> list:
         ratio = peers[0].time / ours.time
         other = "" if best is ours else f" ({best.variant} {milliseconds(best)})"
         name = f"{ours.variant} for {instead_of}" if instead_of else ours.variant
+        name += ", earlier source" if (ours.variant, problem, ours.configuration) in stale else ""
         lines.append((ratio, f"| `{problem}` | {name} | {milliseconds(ours)}{other} | "
                              f"{peers[0].variant.removeprefix('peer_')} {milliseconds(peers[0])} | {ratio:.2f} |"))
     return lines
 
 
-def device_section(path: Path) -> str:
+def device_section(path: Path, today: SourceIds) -> str:
     text = f"## {path.parent.name}\n\n"
     for name, family in measured.read_csv(path).items():
         tree, swept = path.with_name(f"{name}.tree.json"), path.with_name(f"{name}.csv")
         if swept.exists():  # a tree may ask for axes that no problem of the peers spells out
             family.left_out = measured.read_csv(swept)[name].left_out | family.left_out
-        lines = lines_of(family, trees.parse(json.loads(tree.read_text()))) if tree.exists() else []
+        stale = of_earlier_source(path.parent, name, today)
+        lines = lines_of(family, trees.parse(json.loads(tree.read_text())), stale) if tree.exists() else []
         if not lines:
             continue
         ahead = sum(ratio > 1 for ratio, _ in lines)
@@ -75,5 +98,5 @@ def device_section(path: Path) -> str:
     return text
 
 
-def peers_page(results: Path) -> str:
-    return HEAD + "".join(device_section(path) for path in sorted(results.glob("*/peers.csv"))).rstrip() + "\n"
+def peers_page(results: Path, today: SourceIds) -> str:
+    return HEAD + "".join(device_section(path, today) for path in sorted(results.glob("*/peers.csv"))).rstrip() + "\n"
