@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <set>
 
@@ -16,7 +14,9 @@
 #include "harness/records/stale.hpp"
 #include "harness/train/train.hpp"
 #include "kernels/dispatch/families.hpp"
+#include "kernels/dispatch/tree_file.hpp"
 #include "tests/learned.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace espalier::bench::learn {
 namespace {
@@ -118,12 +118,9 @@ TEST(CommittedSelectors, DecideAsTheTreesOfTheCommittedResults) {
 
 /// Somewhere in the committed tree, which `selectors_are_what_the_results_give` holds against the results.
 bool ranked_by_the_tree(const fs::path& folder, const StaleVariant& stale) {
-    std::ifstream file(folder / (stale.family + ".tree.json"));
-    const auto tree = nlohmann::json::parse(file);
-    return std::ranges::any_of(tree.at("nodes"), [&](const auto& node) {
-        return node.contains("ranking") && std::ranges::any_of(node.at("ranking"), [&](const auto& choice) {
-                   return choice.at("variant") == stale.variant;
-               });
+    const TreeFile tree = read_tree(read_bytes((folder / (stale.family + ".tree.json")).string()));
+    return std::ranges::any_of(tree.nodes, [&](const TreeFile::Node& node) {
+        return std::ranges::count(node.ranking, stale.variant, &TreeFile::Choice::variant) > 0;
     });
 }
 
