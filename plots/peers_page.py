@@ -46,15 +46,14 @@ def of_earlier_source(folder: Path, family: str, today: SourceIds) -> set[tuple[
     journal, known = folder / "peers" / f"{family}.jsonl.gz", folder / "known_stale.json"
     if not journal.exists():
         return set()
-    still_hold = {name: entry["source_id"] for name, entry in json.loads(known.read_text())["variants"].items()
-                  } if known.exists() else {}
+    still_hold = json.loads(known.read_text())["variants"] if known.exists() else {}
     stale = set()
     with gzip.open(journal, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            case = json.loads(line).get("case", {"role": "peer"})
-            now = today.get((family, case.get("variant", "")))
-            if case["role"] != "peer" and now and now not in (case["provenance"]["source_id"],
-                                                              still_hold.get(f"{family}/{case['variant']}")):
+        for case in (json.loads(line).get("case") for line in lines):
+            if case is None or case["role"] == "peer" or (family, case["variant"]) not in today:
+                continue
+            known_source = still_hold.get(f"{family}/{case['variant']}", {}).get("source_id")
+            if today[family, case["variant"]] not in (case["provenance"]["source_id"], known_source):
                 stale.add((case["variant"], case["problem"], case["configuration"]))
     return stale
 
