@@ -72,8 +72,9 @@ __global__ void transpose_tiles(const float* from, float* to, std::int64_t rows,
         }
 }
 
-/// What a pool keeps for the next call when a stream is waited for, instead of giving it back to the driver.
-constexpr std::uint64_t kKeptBytes = std::uint64_t{256} << 20;
+/// The part of the device's memory that a pool keeps for the next call when something is waited for, instead of giving it
+/// back to the driver: to get 1 GiB again takes longer than many a kernel that needs it.
+constexpr std::uint64_t kKeptPart = 32;
 
 /// A pool of its own, so that the program's settings for the device's default pool and ours do not meet. Null where the
 /// device has none.
@@ -84,7 +85,7 @@ cudaMemPool_t make_pool(int ordinal) {
     properties.location = {cudaMemLocationTypeDevice, ordinal};
     cudaMemPool_t pool = nullptr;
     check(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate");
-    std::uint64_t kept = kKeptBytes;
+    std::uint64_t kept = memory_state().total / kKeptPart;
     check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept), "cudaMemPoolSetAttribute");
     return pool;
 }
