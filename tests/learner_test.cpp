@@ -240,6 +240,26 @@ TEST(Learner, FollowsTheTimesOfAFewProblems) {
     EXPECT_DOUBLE_EQ(evaluate(matrix, tree).training.geomean, 1.0);
 }
 
+// One of twelve problems is unlike the others, so that forests win nothing back. What they predict for the many
+// problems that are drawn beside it does not decide for all.
+TEST(Learner, WhereForestsDoNotGeneralizeMeasuredProblemsDecide) {
+    Rows rows;
+    for (int i = 0; i < 12; ++i) rows.push_back({std::ldexp(1.0, i)});
+    auto matrix = matrix_of({{"n"}}, rows, 3, [](std::span<const double> row, std::size_t c) {
+        if (c == 2) return 1.0;
+        return (row[0] >= 2048) == (c == 1) ? 0.0 : row[0] >= 2048 ? 0.6 : 0.2;
+    });
+    auto drawn = std::make_shared<DrawnProblems>();
+    for (; drawn->count < 200; ++drawn->count) {
+        drawn->values.push_back(2048 + static_cast<double>(drawn->count));
+        drawn->supported.insert(drawn->supported.end(), {1, 1, 1});
+    }
+    matrix.drawn = drawn;
+    const Tree tree = learn(matrix, matrix.all());
+    ASSERT_EQ(tree.leaves.size(), 1U);
+    EXPECT_EQ(tree.leaves[0].ranking.front(), 0U);
+}
+
 TEST(Learner, PrefersTheDerivedOfTestsThatPartAlike) {
     Rows rows;
     for (const double n : kSizes) rows.push_back({n, n * n});

@@ -135,7 +135,7 @@ private:
     }
 
     Tree learn_one_kind(const Rows& rows, const Rows& drawn) {
-        const Lesson lesson = lesson_of(matrix_, rows, drawn, predicted_, options_);
+        Lesson lesson = lesson_of(matrix_, rows, drawn, predicted_, options_);
         Tree tree = distil(lesson, options_);
         constexpr std::size_t kProblemsPerLeaf = 8;  // a tree of fewer leaves cannot overfit
         const bool may_overfit = kProblemsPerLeaf * tree.leaves.size() > rows.size();
@@ -143,6 +143,7 @@ private:
         if (may_overfit && rows.size() >= kFolds && !generalizes()) {
             LearnOptions stump = options_;
             stump.max_leaves = 1;
+            lesson = lesson_of(matrix_, rows, {}, {}, options_);  // nor are predicted problems of use
             tree = distil(lesson, stump);
         }
         for (TreeLeaf& leaf : tree.leaves) {
