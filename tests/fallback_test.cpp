@@ -1,18 +1,24 @@
 // What a device without a tree of its own would pay: the library's decisions for every swept device with that device's
-// tree taken away, judged by the device's own committed times. Prints the table that docs/performance/fallbacks.md
-// quotes.
+// tree taken away, judged by the device's own committed times. The tables of docs/performance/fallbacks.md are made
+// here: ESPALIER_PAGES=write writes them, ESPALIER_PAGES=check, as CI runs it, fails where the page has others. Without
+// it nothing is asked of the page: results may be somebody's own.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "harness/files/read_file.hpp"
+#include "harness/records/atomic_file.hpp"
 #include "kernels/dispatch/dispatch.hpp"
 #include "tests/each_family.hpp"
 #include "tests/learned.hpp"
@@ -130,21 +136,79 @@ double most_cost(const std::string& key, const Cost& cost) {
     return own_makers ? 1.10 : 1.20;
 }
 
+std::string without_kind(std::string_view key) { return std::string(key.substr(std::string_view("cpu-").size())); }
+
+/// Cells in Markdown, their rows and columns in the order in which they come.
+class PageTable {
+public:
+    explicit PageTable(std::string corner) : corner_(std::move(corner)) {}
+
+    void set(const std::string& row, const std::string& column, std::string cell) {
+        place(rows_, row), place(columns_, column);
+        cells_[{row, column}] = std::move(cell);
+    }
+
+    /// A cell that was not set is `missing`.
+    [[nodiscard]] std::string text(const std::string& missing) const {
+        std::string text = "| " + corner_ + (corner_.empty() ? "|" : " |"), rule = "| --- |";
+        for (const std::string& column : columns_) text += " " + column + " |", rule += " ---: |";
+        text += "\n" + rule + "\n";
+        for (const std::string& row : rows_) {
+            text += "| " + row + " |";
+            for (const std::string& column : columns_) {
+                const auto at = cells_.find({row, column});
+                text += " " + (at == cells_.end() ? missing : at->second) + " |";
+            }
+            text += "\n";
+        }
+        return text;
+    }
+
+private:
+    static void place(std::vector<std::string>& names, const std::string& name) {
+        if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+
+    std::string corner_;
+    std::vector<std::string> rows_, columns_;
+    std::map<std::pair<std::string, std::string>, std::string> cells_;
+};
+
+void keep_on_page(const std::string& name, const std::string& table) {
+    const char* const wanted = std::getenv("ESPALIER_PAGES");
+    if (!wanted) return;
+    const auto page = std::filesystem::path(ESPALIER_RESULTS).parent_path() / "docs/performance/fallbacks.md";
+    const std::string text = read_file(page).value_or("");
+    const std::string begin = fmt::format("<!-- begin {}: tests/fallback_test.cpp -->\n\n", name);
+    const std::size_t from = text.find(begin), to = text.find(fmt::format("\n<!-- end {} -->", name));
+    ASSERT_TRUE(from < to && to != std::string::npos) << page << " has no place for " << name;
+    const std::size_t first = from + begin.size();
+    if (wanted == std::string_view("write"))
+        write_file_atomically(page, text.substr(0, first) + table + text.substr(to));
+    else
+        EXPECT_EQ(text.substr(first, to - first), table) << "to write it: ESPALIER_PAGES=write ctest -R fallback_test";
+}
+
 TEST(Fallback, CostsAtMostATenthOnEverySweptCpu) {
     int judged = 0;
+    PageTable table("CPU without its tree");
     for_each_swept_cpu([&](const std::string& key, const std::string& name, const DeviceInfo& device,
                            const Matrix& matrix, const auto& others) {
         const Cost cost = cost_of(matrix, device, others);
         std::printf("%-34s %-15s %4zu %6.3f %7.3f  %s\n", key.c_str(), name.c_str(), cost.problems, cost.regret,
                     cost.baseline, in_words(cost).c_str());
+        table.set(without_kind(key), name, fmt::format("{:.3f} ({:.1f})", cost.regret, cost.baseline));
         EXPECT_LE(cost.regret, most_cost(key, cost)) << name << " on " << key;
         EXPECT_LE(10 * cost.unknown, matrix.rows()) << name << " on " << key << ": too few are known";
         ++judged;
     });
     if (judged == 0) GTEST_SKIP() << "no CPU's results are committed";
+    keep_on_page("fallbacks", table.text("–"));
 }
 
 TEST(Fallback, EveryOtherCpusTreeAloneIsShown) {
+    std::map<std::pair<std::string, std::string>, double> worst;  // by CPU and tree
+    std::set<std::string> cpus;
     for_each_swept_cpu([&]<class P>(const std::string& key, const std::string& name, const DeviceInfo& device,
                                     const Matrix& matrix, const std::vector<Selector<P>>& others) {
         for (const Selector<P>& tree : others) {
@@ -152,11 +216,22 @@ TEST(Fallback, EveryOtherCpusTreeAloneIsShown) {
             const Cost cost = cost_of<P>(matrix, device, {tree});
             std::printf("%-34s %-15s %-34s %6.3f\n", key.c_str(), name.c_str(), std::string(tree.device_key).c_str(),
                         cost.regret);
+            double& most = worst[{key, std::string(tree.device_key)}];
+            most = std::max(most, cost.regret);
+            cpus.insert({key, std::string(tree.device_key)});
             // Where a family has one variant for CPUs, the baseline is as fast as any and a tree can only lose: the one
             // of two threads costs 1.15 on sixteen (knn, whose chunks grow with the threads).
             EXPECT_LT(cost.regret, std::max(cost.baseline * 1.10, 1.2)) << "worse than no tree at all";
         }
     });
+    PageTable table("");
+    for (const std::string& cpu : cpus)
+        for (const std::string& tree : cpus) {
+            const auto at = worst.find({cpu, tree});
+            table.set(without_kind(cpu), without_kind(tree),
+                      at == worst.end() ? "" : fmt::format("{:.2f}", at->second));
+        }
+    keep_on_page("trees alone", table.text(""));
 }
 
 }  // namespace
