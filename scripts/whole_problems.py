@@ -1,0 +1,45 @@
+"""Leaves in a sweep's journal only the problems for which the time sufficed: who is compared was measured in one run.
+
+usage: whole_problems.py JOURNAL...
+
+A problem of which anything that could run has no time yet ("time budget") goes, with all of its cases. Says how many.
+"""
+
+import json
+import pathlib
+import sys
+
+
+def case_of(line):
+    try:
+        return json.loads(line).get("case")
+    except ValueError:  # a line that a crash cut off; merge says so
+        return None
+
+
+def begun_only(lines):
+    """The problems that the time budget cut: (family, problem)."""
+    last = {}
+    for case in filter(None, map(case_of, lines)):
+        last[case["family"], case["problem"], case["variant"], case["configuration"]] = case
+    return {key[:2] for key, case in last.items()
+            if case["status"] == "not_measured" and case["reason"] == "time budget"}
+
+
+def main(paths):
+    for path in map(pathlib.Path, paths):
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        cut = begun_only(lines)
+        if not cut:
+            continue
+        kept = [line for line in lines
+                if not (case := case_of(line)) or (case["family"], case["problem"]) not in cut]
+        path.write_text("".join(kept), encoding="utf-8")
+        print(f"peers: {len(cut)} problem{'s' if len(cut) > 1 else ''} took more than --seconds and "
+              f"stay{'' if len(cut) > 1 else 's'} as before, e.g. {sorted(cut)[0][1]}")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    main(sys.argv[1:])
