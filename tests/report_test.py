@@ -8,170 +8,22 @@ import base64
 import csv
 import hashlib
 import html
-import io
 import json
-import math
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
-import zlib
-from html.parser import HTMLParser
 from pathlib import Path
 
 import jsonschema
 
-ESPALIER = ""
+from report_pages import CHROMIUM, COLUMNS, HEADLESS, REPOSITORY, Page, ReportCase, case, sweep, to_csv, write_device
+
 COMPARE = Path("/usr/share/benchmark/compare.py")
-REPOSITORY = Path(__file__).resolve().parent.parent
 NODE = shutil.which("node")
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-HEADLESS = ["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
-COLUMNS = ("family,variant,role,status,reason,problem,configuration,time_ns,time_lo_ns,time_hi_ns,"
-           "bytes,ops,gb_per_s,gop_per_s,roofline_share,regret").split(",")
 HOSTILE = "</td><script>alert('x')</script> \" & =1+1 ${IFS} $x^2$ \\frac{1}{2} {{ 7*191 }} */ ??/ ../../x"
-PROVENANCE = {"device_key": "", "driver": "580.1", "runtime": "13.0", "build": "0.1.0 test", "source_id": "ab12",
-              "cache": "cold", "session": "2026-01-01T00:00:00Z"}
-
-
-def sealed(kind: str, body: dict) -> str:
-    line = json.dumps({"schema": f"espalier.{kind}/1", kind: body}, separators=(",", ":"), ensure_ascii=False)[:-1]
-    return f'{line},"crc32":"{zlib.crc32(line.encode()):08x}"}}\n'
-
-
-def case(family="histogram", variant="global_atomics", problem="bytes=1024;distribution=uniform", time=1000.0,
-         configuration="default", status="ok", reason="", role="documented", features=None, device="test-gpu") -> dict:
-    ok = status == "ok"
-    return {"family": family, "variant": variant, "role": role, "problem": problem, "configuration": configuration,
-            "status": status, "reason": reason, "verification": "oracle" if ok else "",
-            "samples_ns": [time * 0.98, time, time * 1.02] if ok else [], "time_ns": time if ok else 0,
-            "time_lo_ns": time * 0.98 if ok else 0, "time_hi_ns": time * 1.02 if ok else 0, "bytes": 1024.0,
-            "ops": 2048.0, "floor_ns": 100.0, "features": features or [{"name": "bytes", "value": 1024.0}],
-            "conditions": {}, "counters": {}, "counters_reason": "",
-            "provenance": PROVENANCE | {"device_key": device}}
-
-
-def sweep() -> list[dict]:
-    """Two families, curves that cross, a variant that fails on each way of failing, one that never runs."""
-    cases = []
-    for exponent in range(10, 22, 2):
-        size = 2**exponent
-        for distribution in ("uniform", "constant"):
-            problem = f"bytes={size};distribution={distribution}"
-            features = [{"name": "bytes", "value": float(size)}]
-            for block in (128, 256):
-                cases.append(case(variant="shared_atomics", problem=problem, time=9000 + size / 9 + block,
-                                  configuration=f"block={block}", features=features))
-            cases.append(case(problem=problem, time=4000 + size / 2, role="baseline", features=features))
-            cases.append(case(variant="peer_cub", problem=problem, time=8000 + size / 20, role="peer", features=features))
-            for status in ("wrong", "crashed", "timeout", "out_of_memory", "unsupported", "not_measured"):
-                cases.append(case(variant="unlucky", problem=problem, status=status, configuration=f"as={status}",
-                                  reason=f"because of {status}", features=features))
-    for n in (16, 64, 256):
-        cases.append(case("dot", "host_finish", f"n={n}", 2000 + n, features=[{"name": "n", "value": float(n)}]))
-    return cases
-
-
-def to_csv(cases: list[dict]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    features = list(dict.fromkeys(f["name"] for c in cases for f in c["features"]))
-    writer.writerow(COLUMNS + features)
-    for c in cases:
-        t = c["time_ns"]
-        measured = [t, c["time_lo_ns"], c["time_hi_ns"], c["bytes"], c["ops"], c["bytes"] / t, c["ops"] / t,
-                    c["floor_ns"] / t, 1.0] if c["status"] == "ok" else ["", "", "", c["bytes"], c["ops"], "", "", "", ""]
-        values = {f["name"]: f["value"] for f in c["features"]}
-        writer.writerow([c[name] for name in COLUMNS[:7]] + measured + [values.get(name, "") for name in features])
-    return out.getvalue()
-
-
-def write_device(results: Path, cases: list[dict], key: str = "test-gpu", name: str = "Test GPU") -> Path:
-    folder = results / key
-    folder.mkdir(parents=True, exist_ok=True)
-    device = {"kind": "cuda", "key": key, "name": name, "emulated": False}
-    device |= dict.fromkeys(("memory_bytes", "l2_bytes"), 2**30)
-    device |= dict.fromkeys(("bytes_per_second", "cached_bytes_per_second", "fp32_per_second", "int_per_second"), 1e12)
-    device |= {"threads": 4, "microarchitecture": "zen4", "nominal_bytes_per_second": 0.0}
-    device |= dict.fromkeys(("avx2", "fma", "avx512", "avx512_vnni", "neon"), False)
-    device |= dict.fromkeys(
-        ("sm", "sm_count", "clock_khz", "max_threads_per_sm", "registers_per_sm", "shared_per_block",
-         "shared_per_block_optin", "shared_per_sm", "constant_bytes", "texture_1d_linear_floats", "texture_2d_width",
-         "texture_2d_height", "texture_2d_pitch", "texture_pitch_alignment"), 90)
-    (folder / "device.json").write_text(sealed("device", device))
-    for family in {c["family"] for c in cases}:
-        own = [c for c in cases if c["family"] == family]
-        (folder / f"{family}.jsonl").write_text("".join(sealed("case", c) for c in own), encoding="utf-8")
-        (folder / f"{family}.csv").write_text(to_csv(own), encoding="utf-8")
-    return folder
-
-
-class Page(HTMLParser):
-    """The tags, attributes and text of a page, and whether its elements nest."""
-
-    VOID = {"meta", "br", "img", "link", "input", "hr"}
-    ENDS = {"td": ("td", "th"), "th": ("td", "th"), "tr": ("td", "th", "tr"), "/tr": ("td", "th"), "/tbody": ("td", "th", "tr")}
-
-    def __init__(self, text: str):
-        super().__init__()
-        self.tags, self.attributes, self.text, self.open, self.problems = [], [], "", [], []
-        self.feed(text)
-        self.problems += [f"<{tag}> is never closed" for tag in self.open]
-
-    def end_implied(self, tag):
-        """Cells and rows end where the next begins, or their table's part does."""
-        while self.open and self.open[-1] in self.ENDS.get(tag, ()):
-            self.open.pop()
-
-    def handle_starttag(self, tag, attributes):
-        self.end_implied(tag)
-        self.tags.append(tag)
-        self.attributes += attributes
-        if tag not in self.VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attributes):
-        self.tags.append(tag)
-        self.attributes += attributes
-
-    def handle_endtag(self, tag):
-        self.end_implied(f"/{tag}")
-        if not self.open or self.open.pop() != tag:
-            self.problems.append(f"</{tag}> at {self.getpos()} closes nothing")
-
-    def handle_data(self, data):
-        if "style" not in self.open and "script" not in self.open:
-            self.text += data
-
-
-class ReportCase(unittest.TestCase):
-    """A results folder, the command over it and the page that it wrote."""
-
-    def make_folders(self, temporary: tempfile.TemporaryDirectory) -> None:
-        self.results, self.output = Path(temporary.name) / "results", Path(temporary.name) / "report"
-        self.results.mkdir()
-
-    def run_report(self, *options: str, expect: int = 0) -> subprocess.CompletedProcess:
-        command = [ESPALIER, "report", "--results", str(self.results), "-o", str(self.output), *options]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-        self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
-        return done
-
-    def text(self) -> str:
-        return (self.output / "index.html").read_text(encoding="utf-8")
-
-    def data(self) -> dict:
-        """What the page's scripts draw from."""
-        return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', self.text(), re.S)[1])
-
-    def page(self) -> Page:
-        page = Page((self.output / "index.html").read_text(encoding="utf-8"))
-        self.assertEqual(page.problems, [])
-        identities = [value for name, value in page.attributes if name == "id"]
-        self.assertEqual(len(identities), len(set(identities)), "an identifier occurs twice")
-        return page
 
 
 class OrdinaryResults(ReportCase):
@@ -609,116 +461,6 @@ class OtherResults(ReportCase):
         self.assertLess(found["estimated"]["factor"], 3)
 
 
-# Draws every family, then looks for texts of a picture that touch, for texts cut off and for a page wider than the screen.
-LOOK = r"""
-const touching = (root) => {
-  const found = [];
-  const frame = root.getBoundingClientRect();
-  const boxes = [...root.querySelectorAll("text")].map((text) => [text.textContent, text.getBoundingClientRect()]);
-  boxes.forEach(([text, a], i) => {
-    if (a.left < frame.left - 1 || a.right > frame.right + 1 || a.top < frame.top - 1 || a.bottom > frame.bottom + 1) found.push(`${text} is cut off`);
-    for (const [other, b] of boxes.slice(i + 1))
-      if (a.left < b.right - 1 && b.left < a.right - 1 && a.top + 3 < b.bottom - 1 && b.top + 3 < a.bottom - 1) found.push(`${text} touches ${other}`);
-  });
-  return found;
-};
-const wait = () => new Promise((done) => setTimeout(done, 50));
-const looked = async () => {
-  const seen = { pictures: 0, families: 0, problems: [] };
-  for (const section of [...document.querySelectorAll("section.family")]) {
-    location.hash = section.id;
-    await wait();
-    ++seen.families;
-    const texts = section.querySelectorAll("[data-view=lookup] .card").length;
-    if (!section.hidden && texts !== 3) seen.problems.push(`${section.id}: no answer`);
-    for (const root of section.querySelectorAll("svg[role=img]")) {
-      ++seen.pictures;
-      seen.problems.push(...touching(root).map((text) => `${section.id}: ${text}`));
-    }
-    if (document.documentElement.scrollWidth > innerWidth) seen.problems.push(`${section.id}: ${document.documentElement.scrollWidth} pixels wide`);
-    if (document.querySelectorAll("section.family:not([hidden])").length !== 1) seen.problems.push("not one family is shown");
-  }
-  parent.postMessage({ width: innerWidth, ...seen }, "*");
-};
-looked().catch((error) => parent.postMessage({ width: innerWidth, problems: [String(error)] }, "*"));
-"""
-FRAME = """<!doctype html><body><script>
-addEventListener("message", (event) => { document.body.dataset.seen = JSON.stringify(event.data); });
-</script><iframe src="looked.html" width="{}" height="900"></iframe>"""
-
-
-class CommittedResults(ReportCase):
-    @classmethod
-    def setUpClass(cls):
-        temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(temporary.cleanup)
-        cls.results, cls.output = REPOSITORY / "results", Path(temporary.name) / "report"
-        cls.write(cls.output)
-
-    @classmethod
-    def write(cls, output: Path, *options: str) -> None:
-        subprocess.run(["/usr/bin/python3", str(REPOSITORY / "plots/report.py"), "--results", str(cls.results), "--output",
-                        str(output), *options], check=True, capture_output=True, timeout=300)
-
-    def test_they_take_less_than_a_hundred_bytes_a_case_and_a_device_less_than_five_megabytes(self):
-        cases = 0
-        for path in self.results.glob("*/*.csv"):
-            with open(path, encoding="utf-8") as file:
-                cases += sum(1 for _ in file) - 1
-        self.assertLess((self.output / "index.html").stat().st_size, 100 * cases)
-        for page in (REPOSITORY / "docs/reports").glob("*.html"):
-            self.assertLess(page.stat().st_size, 5e6, page.name)
-        self.page()
-
-    def picks_without_a_record(self, key: str, name: str) -> set:
-        """The variants that a leaf ranks first and that came after the unseen problems were measured."""
-        tree = json.loads((self.results / key / f"{name}.tree.json").read_text())
-        picks = {node["ranking"][0]["variant"] for node in tree["nodes"] if "ranking" in node}
-        with open(self.results / key / "unseen" / f"{name}.csv", encoding="utf-8") as file:
-            return picks - {row["variant"] for row in csv.DictReader(file)}
-
-    def test_unseen_regret_is_what_judge_found(self):
-        devices = self.data()
-        checked = 0
-        for key, device in devices.items():
-            selector = json.loads((self.results / key / "selector.json").read_text())["families"]
-            for name, family in device["families"].items():
-                regrets = [value for value in family.get("unseen", {}).get("regret", []) if value]
-                if not regrets or "unseen" not in selector.get(name, {}):
-                    continue
-                if self.picks_without_a_record(key, name):
-                    continue  # whether such a pick could run judge asks the library, and the page does not know
-                mean = math.exp(sum(map(math.log, regrets)) / len(regrets))
-                self.assertAlmostEqual(mean, selector[name]["unseen"]["regret_geomean"], delta=5e-3, msg=f"{key} {name}")
-                checked += 1
-        self.assertGreater(checked, 0)
-
-    def look(self, width: int) -> dict:
-        (self.output / "frame.html").write_text(FRAME.replace("{}", str(width)))
-        done = subprocess.run([CHROMIUM, *HEADLESS, "--window-size=1700,1000", "--virtual-time-budget=60000",
-                               (self.output / "frame.html").as_uri()], capture_output=True, text=True, timeout=300)
-        found = re.search(r'data-seen="(.*?)"', done.stdout, re.S)
-        self.assertIsNotNone(found, done.stderr[-2000:])
-        return json.loads(html.unescape(found[1]))
-
-    @unittest.skipUnless(CHROMIUM, "needs chromium")
-    def test_a_browser_draws_every_family_without_overlaps(self):
-        started = subprocess.run([CHROMIUM, *HEADLESS, "data:text/html,here"], capture_output=True, text=True, timeout=120)
-        if "here" not in started.stdout:
-            self.skipTest(f"chromium does not start on this machine: {started.stderr[-300:]}")
-        # The pages of a GPU and of a CPU: those of their like have the same pictures.
-        few = self.output / "few"
-        self.write(few, "--device", "nvidia-h200", "--device", "cpu-zen5-avx512vnni-2t")
-        looked = self.output / "looked.html"
-        text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", (few / "index.html").read_text(encoding="utf-8"))
-        looked.write_text(text.replace("</body>", f"<script>{LOOK}</script></body>"), encoding="utf-8")
-        for width in (1280, 390):
-            seen = self.look(width)
-            self.assertEqual(seen["problems"], [])
-            self.assertEqual(seen["width"], width)
-            self.assertGreater(seen["pictures"], 2 * seen["families"])
-
-
 if __name__ == "__main__":
-    ESPALIER = sys.argv.pop(1)
+    ReportCase.program = sys.argv.pop(1)
     unittest.main()
