@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -9,10 +10,10 @@
 namespace espalier::bench {
 
 /// body(i) for every i below `count`, on all threads. Nothing may be thrown.
-template <class Body>
-void in_parallel(std::int64_t count, const Body& body) {
+template <std::integral Index, class Body>
+void in_parallel(Index count, const Body& body) {
 #pragma omp parallel for schedule(dynamic)
-    for (std::int64_t i = 0; i < count; ++i) body(i);
+    for (Index i = 0; i < count; ++i) body(i);
 }
 
 /// The first i below `count` with wrong(i), or `count`: outputs have hundreds of millions of elements.

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 
+#include "harness/families/parallel.hpp"
 #include "harness/learn/distances.hpp"
 #include "harness/learn/imputation.hpp"
 #include "harness/learn/ranking.hpp"
@@ -44,11 +45,11 @@ struct Part {
 };
 
 std::vector<Part> parts_of(const Matrix& matrix, const std::vector<Fold>& folds) {
-    std::vector<Part> parts;
-    for (const Fold& fold : folds) {
-        parts.push_back({fold, matrix});
-        if (!matrix.log_times.empty()) impute(parts.back().seen, fold.training);
-    }
+    std::vector<Part> parts(folds.size());
+    in_parallel(folds.size(), [&](std::size_t i) {
+        parts[i] = {folds[i], matrix};
+        if (!matrix.log_times.empty()) impute(parts[i].seen, folds[i].training);
+    });
     return parts;
 }
 
@@ -57,17 +58,19 @@ HeldOut hold_out(const Matrix& matrix, const std::vector<Part>& parts, const Tra
     if (parts.empty()) return result;
     result.logs.resize(matrix.rows());
     result.choices.resize(matrix.rows());
-    std::vector<double> known;
-    for (const auto& [fold, seen] : parts) {
+    in_parallel(parts.size(), [&](std::size_t i) {
+        const auto& [fold, seen] = parts[i];
         const Chooser choose = train(seen, fold.training);
         for (const std::size_t p : fold.held_out) {
-            const std::size_t choice = chosen(matrix, p, choose(p));
-            const auto log = measured_log(matrix, p, choice);
-            result.choices[p] = choice;
-            result.logs[p] = log.value_or(std::numeric_limits<double>::quiet_NaN());
-            result.unmeasured += !log || matrix.state(p, choice) == CellState::missing;
+            result.choices[p] = chosen(matrix, p, choose(p));
+            result.logs[p] =
+                measured_log(matrix, p, result.choices[p]).value_or(std::numeric_limits<double>::quiet_NaN());
         }
-    }
+    });
+    for (const Part& part : parts)
+        for (const std::size_t p : part.fold.held_out)
+            result.unmeasured += std::isnan(result.logs[p]) || matrix.state(p, result.choices[p]) == CellState::missing;
+    std::vector<double> known;
     std::ranges::copy_if(result.logs, std::back_inserter(known), [](double log) { return !std::isnan(log); });
     result.regret = summarise(known, seed);
     return result;

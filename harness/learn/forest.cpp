@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "harness/families/parallel.hpp"
+
 namespace espalier::bench::learn {
 namespace {
 
@@ -249,18 +251,18 @@ std::vector<double> predict(const Matrix& matrix, std::span<const std::size_t> r
     Table to = with_combinations(matrix.columns, values, options.combinations);
     if (!others.empty()) table = with_devices(table, devices), to = with_devices(to, std::vector<double>(to.rows()));
     std::vector<double> predicted(to.rows() * width, std::numeric_limits<double>::quiet_NaN());
-    for (std::size_t c = 0; c < width; ++c) {
+    in_parallel(width, [&](std::size_t c) {
         std::vector<Observation> samples;
         for (std::size_t i = 0; i < rows.size(); ++i)
             if (matrix.state(rows[i], c) != CellState::unsupported)
                 samples.push_back({i, matrix.log_slowdown(rows[i], c)});
-        if (samples.empty()) continue;
+        if (samples.empty()) return;
         for (std::size_t i = 0; i < others.size(); ++i)
             if (const double log = matrix.others->slowdown[others[i] * width + c]; !std::isnan(log))
                 samples.push_back({rows.size() + i, log});
         const std::vector<double> of_candidate = Forest(table, samples, c + 1, options.trees).at(to);
         for (std::size_t r = 0; r < of_candidate.size(); ++r) predicted[r * width + c] = of_candidate[r];
-    }
+    });
     return predicted;
 }
 
