@@ -3,21 +3,21 @@
 #include <algorithm>
 #include <cmath>
 
-#include "harness/families/parallel.hpp"
 #include "harness/learn/forest.hpp"
 
 namespace espalier::bench::learn {
 
+// In one thread: an adaptive sweep asks it between measurements, which threads that still wait for work would disturb.
 Surrogate::Surrogate(const Matrix& matrix, const Distances& distance, std::vector<double> logs)
     : width_(matrix.candidates.size()), logs_(std::move(logs)), uncertainties_(logs_.size()), samples_(width_) {
     centre();
     const Table table = features(matrix.columns, matrix.values);
-    in_parallel(width_, [&](std::size_t c) {
+    for (std::size_t c = 0; c < width_; ++c) {
         std::vector<Observation> samples;
         for (std::size_t p = 0; p < matrix.rows(); ++p)
             if (const double log = logs_[p * width_ + c]; !std::isnan(log)) samples.push_back({p, log});
         samples_[c] = samples.size();
-        if (samples.empty()) return;
+        if (samples.empty()) continue;
         const Forest forest(table, samples, c + 1);
         const auto means = forest.at(table), spreads = forest.spread(table, means);
         for (std::size_t p = 0; p < matrix.rows(); ++p) {
@@ -27,7 +27,7 @@ Surrogate::Surrogate(const Matrix& matrix, const Distances& distance, std::vecto
             for (const Observation& sample : samples) nearest = std::min(nearest, distance(p, sample.row));
             log = means[p], uncertainties_[p * width_ + c] = nearest + spreads[p];
         }
-    });
+    }
 }
 
 /// Takes off each problem's level. Only some choices of a problem were measured: whether they are good ones or the slow
