@@ -1,6 +1,5 @@
 """docs/performance/peers.md: what the library chooses beside other people's implementations, of every peers.csv."""
 
-import gzip
 import json
 from pathlib import Path
 
@@ -43,12 +42,13 @@ def chosen(tree: trees.Node, family: measured.Family, problem: str) -> tuple[mea
 
 def of_earlier_source(folder: Path, family: str, today: SourceIds) -> set[tuple[str, str, str]]:
     """Which of our cases beside the peers were measured with other source than today's: variant, problem, configuration."""
-    journal, known = folder / "peers" / f"{family}.jsonl.gz", folder / "known_stale.json"
-    if not journal.exists():
+    journal = next((folder / "peers").glob(f"{family}.jsonl*"), None)
+    known = folder / "known_stale.json"
+    if journal is None:
         return set()
     still_hold = json.loads(known.read_text())["variants"] if known.exists() else {}
     stale = set()
-    with gzip.open(journal, "rt", encoding="utf-8") as lines:
+    with measured.open_journal(journal) as lines:
         for case in (json.loads(line).get("case") for line in lines):
             if case is None or case["role"] == "peer" or (family, case["variant"]) not in today:
                 continue

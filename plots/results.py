@@ -14,6 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TextIO
 
 COLUMNS = (
     "family,variant,role,status,reason,problem,configuration,time_ns,time_lo_ns,time_hi_ns,"
@@ -337,12 +338,17 @@ def read_object(path: Path, member: str = "") -> dict:
     return body
 
 
+def open_journal(path: Path) -> TextIO:
+    """Its lines, packed or not."""
+    unpack = gzip.open if path.suffix == ".gz" else open
+    return unpack(path, "rt", encoding="utf-8", errors="replace")
+
+
 def read_provenance(path: Path) -> Counter:
     """How many cases come from each driver, runtime, build, cache state and session."""
     _check_size(path)
     found: Counter = Counter()
-    unpack = gzip.open if path.suffix == ".gz" else open
-    with unpack(path, "rt", encoding="utf-8", errors="replace") as stream:
+    with open_journal(path) as stream:
         for line in stream:
             try:
                 record = json.loads(line)

@@ -17,10 +17,10 @@ def case_of(line):
         return None
 
 
-def begun_only(lines):
+def begun_only(cases):
     """The problems that the time budget cut: (family, problem)."""
     last = {}
-    for case in filter(None, map(case_of, lines)):
+    for case in filter(None, cases):
         last[case["family"], case["problem"], case["variant"], case["configuration"]] = case
     return {key[:2] for key, case in last.items()
             if case["status"] == "not_measured" and case["reason"] == "time budget"}
@@ -29,11 +29,11 @@ def begun_only(lines):
 def main(paths):
     for path in map(pathlib.Path, paths):
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        cut = begun_only(lines)
+        cases = [case_of(line) for line in lines]
+        cut = begun_only(cases)
         if not cut:
             continue
-        kept = [line for line in lines
-                if not (case := case_of(line)) or (case["family"], case["problem"]) not in cut]
+        kept = [line for line, case in zip(lines, cases) if not case or (case["family"], case["problem"]) not in cut]
         path.write_text("".join(kept), encoding="utf-8")
         print(f"peers: {len(cut)} problem{'s' if len(cut) > 1 else ''} took more than --seconds and "
               f"stay{'' if len(cut) > 1 else 's'} as before, e.g. {sorted(cut)[0][1]}")

@@ -40,6 +40,12 @@ class EarlierSource(unittest.TestCase):
         self.assertEqual(self.stale(ours="old", peer_cub="new"), set())
         self.assertEqual(of_earlier_source(self.device, "knn", {("knn", "ours"): "new"}), set())
 
+    def test_journals_may_lie_unpacked(self):
+        packed = self.device / "peers" / "dot.jsonl.gz"
+        (self.device / "peers" / "dot.jsonl").write_bytes(gzip.decompress(packed.read_bytes()))
+        packed.unlink()
+        self.assertEqual(self.stale(ours="new"), {("ours", "elements=8", "default")})
+
     def test_may_hold_still_for_this_very_source(self):
         (self.device / "known_stale.json").write_text(
             json.dumps({"variants": {"dot/ours": {"source_id": "new", "reason": "the same machine code"}}}))
