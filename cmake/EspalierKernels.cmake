@@ -3,15 +3,35 @@
 # A file <selectors-dir>/<family>/<device-key>.gen.cpp defines `Selector<Problem> <key>()` in namespace
 # espalier::<family>::selectors, where <key> is the device key as a C identifier: cpu_zen4_avx2_2t.
 
-# espalier_add_selectors(<target> <selectors-dir>): an object library with the selectors of every family and
+# espalier_selector_files(<out> <family> <selectors-dirs...>): the selectors of a family, in the order of their device
+# keys. Of two of the same device the later folder's counts.
+function(espalier_selector_files out family)
+  set(keys)
+  foreach(folder ${ARGN})
+    file(GLOB files CONFIGURE_DEPENDS ${folder}/${family}/*.gen.cpp)
+    foreach(file ${files})
+      get_filename_component(key ${file} NAME)
+      list(APPEND keys ${key})
+      set(file_${key} ${file})
+    endforeach()
+  endforeach()
+  list(REMOVE_DUPLICATES keys)
+  list(SORT keys)
+  set(chosen)
+  foreach(key ${keys})
+    list(APPEND chosen ${file_${key}})
+  endforeach()
+  set(${out} ${chosen} PARENT_SCOPE)
+endfunction()
+
+# espalier_add_selectors(<target> <selectors-dirs...>): an object library with the selectors of every family and
 # the definitions of their tables, selectors().
-function(espalier_add_selectors target folder)
+function(espalier_add_selectors target)
   espalier_families(families)
   set(tables)
   set(stems)
   foreach(family ${families})
-    file(GLOB files CONFIGURE_DEPENDS ${folder}/${family}/*.gen.cpp)
-    list(SORT files)
+    espalier_selector_files(files ${family} ${ARGN})
     set(declarations "")
     set(entries "")
     foreach(file ${files})

@@ -86,7 +86,7 @@ endfunction()
 # the committed selectors of the family use and its baselines, CPU variants only without CUDA.
 # The emitter writes every choice as `VariantId::<name>`.
 function(espalier_shipped family out)
-  file(GLOB selectors CONFIGURE_DEPENDS ${ESPALIER_SELECTORS_DIR}/${family}/*.gen.cpp)
+  espalier_selector_files(selectors ${family} ${ESPALIER_SELECTORS_DIR} ${ESPALIER_LOCAL_SELECTORS_DIR})
   espalier_baselines(${family} names)
   foreach(selector ${selectors})
     set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${selector})

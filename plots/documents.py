@@ -1,13 +1,16 @@
 #!/usr/bin/python3
-"""Writes the pages of docs/ that are made of results and of the registry, or checks that they are current.
+"""Writes the pages of docs/ that are made of the evidence and of the registry, or checks that they are current.
 
-usage: plots/documents.py [--program build/host/harness/espalier] [--check]
+usage: plots/documents.py --program build/host/harness/espalier [--exports FOLDER] [--check]
+
+The evidence is what results/evidence.json lists; other results beside it change no page.
 """
 
 import argparse
 import json
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from coherence_page import coherence_page
@@ -42,13 +45,24 @@ def source_ids(program: Path) -> SourceIds:
             for family in json.loads(listed_by(program, "--json")) for variant in family["variants"]}
 
 
-def pages(program: Path | None) -> dict[Path, str]:
+def evidence_devices(results: Path) -> list[str]:
+    return sorted(json.loads((results / "evidence.json").read_text())["devices"])
+
+
+def export(program: Path, results: Path, output: Path) -> None:
+    """The evidence as tables."""
+    devices = ",".join(evidence_devices(results))
+    subprocess.run([program, "export", "--results", results, "--device", devices, "--output", output], check=True,
+                   stdout=subprocess.DEVNULL)
+
+
+def pages(program: Path, exports: Path) -> dict[Path, str]:
     results = ROOT / "results"
-    h200, cpu = Evidence.load(results / "nvidia-h200"), Evidence.load(results / "cpu-graniterapids-avx512vnni-2t")
+    h200, cpu = (Evidence.load(results / key, exports) for key in ("nvidia-h200", "cpu-graniterapids-avx512vnni-2t"))
     published, counterparts = (json.loads((results / "published" / f"{name}.json").read_text())
                                for name in ("tables", "counterparts"))
     # The CPU that the published suite was run on.
-    cpu_of_published = Evidence.load(results / "cpu-emeraldrapids-avx512vnni-2t")
+    cpu_of_published = Evidence.load(results / "cpu-emeraldrapids-avx512vnni-2t", exports)
     found = {
         ROOT / "docs/performance/published.md": published_page(published, counterparts, h200, cpu_of_published,
                                                                   rules_section(results / "published", h200)),
@@ -57,33 +71,38 @@ def pages(program: Path | None) -> dict[Path, str]:
     }
     selectors = ROOT / "docs/performance/selectors.md"
     devices = {h200.device["key"]: h200.device["name"]}
-    devices |= {path.parent.name: json.loads((path.parent / "device.json").read_text())["device"]["name"]
-                for path in sorted(results.glob("nvidia-*/selector.json"))}
+    keys = evidence_devices(results)
+    devices |= {key: json.loads((results / key / "device.json").read_text())["device"]["name"]
+                for key in keys if key.startswith("nvidia-")}
     devices[cpu.device["key"]] = cpu.device["key"]
-    devices |= {path.parent.name: path.parent.name for path in sorted(results.glob("cpu-*/selector.json"))}
+    devices |= {key: key for key in keys if key.startswith("cpu-")}
     found[selectors] = with_figures(selectors.read_text(encoding="utf-8"), results, devices)
-    if program:
-        found[ROOT / "docs/strategies.md"] = strategies_page(program)
-        found[ROOT / "docs/performance/peers.md"] = peers_page(results, source_ids(program))
+    found[ROOT / "docs/strategies.md"] = strategies_page(program)
+    with_peers = [results / key for key in keys if (results / key / "peers").exists()]
+    found[ROOT / "docs/performance/peers.md"] = peers_page(with_peers, exports, source_ids(program))
     return found
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--program", type=Path,
-                        help="espalier; without it docs/strategies.md and docs/performance/peers.md are left alone")
+    parser.add_argument("--program", type=Path, required=True, help="espalier")
+    parser.add_argument("--exports", type=Path, help="where `espalier export` wrote the evidence; default: it does so now")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a page is not what it would be")
     arguments = parser.parse_args()
     stale = []
-    for path, text in pages(arguments.program).items():
+    with tempfile.TemporaryDirectory() as folder:
+        exports = arguments.exports or Path(folder)
+        if not arguments.exports:
+            export(arguments.program, ROOT / "results", exports)
+        found = pages(arguments.program, exports)
+    for path, text in found.items():
         if path.exists() and path.read_text(encoding="utf-8") == text:
             continue
         stale.append(str(path.relative_to(ROOT)))
         if not arguments.check:
             path.write_text(text, encoding="utf-8")
     if stale and arguments.check:
-        print(f"not what plots/documents.py writes now: {', '.join(stale)}. Run it with --program and commit the "
-              f"pages.")
+        print(f"not what plots/documents.py writes now: {', '.join(stale)}. Run it and commit the pages.")
         return 1
     print("\n".join(stale) if stale else "every page is current")
     return 0

@@ -13,6 +13,7 @@ class Evidence:
     """The rows of one device that are right, by family."""
 
     folder: Path
+    exports: Path  # its own
     device: dict = field(default_factory=dict)
     rows: dict[str, list[dict]] = field(default_factory=dict)
     swept: dict[str, list[dict]] = field(default_factory=dict)  # those without the published suite's
@@ -21,10 +22,11 @@ class Evidence:
     applications: dict = field(default_factory=dict)  # what scripts/applications kept; empty if it has not run
 
     @classmethod
-    def load(cls, folder: Path) -> "Evidence":
-        apart = folder.parent / "published" / folder.name
-        published, rows = right_rows(apart), right_rows(folder)
-        found = cls(folder, json.loads((folder / "device.json").read_text())["device"],
+    def load(cls, folder: Path, exports: Path) -> "Evidence":
+        """A device's folder below results/, its records as `espalier export` wrote them to the folder `exports`."""
+        apart = exports / "published" / folder.name
+        published, rows = right_rows(apart), right_rows(exports / folder.name)
+        found = cls(folder, exports / folder.name, json.loads((folder / "device.json").read_text())["device"],
                     {family: newest(published.get(family, []), rows.get(family, [])) for family in {**rows, **published}})
         found.failed = rows_of(apart, lambda status: status != "ok")
         if (folder / "applications.json").exists():

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Takes the README's pictures, docs/images/report*.png, of a committed report. Needs chromium and python3-pil.
 
-usage: plots/pictures.py [--report docs/reports/nvidia-h200.html] [--family distance]
+usage: plots/pictures.py [--report report/index.html] [--family distance]
 """
 
 import argparse
@@ -47,7 +47,7 @@ def trimmed(path: Path, most: int) -> Image.Image:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--report", type=Path, default=ROOT / "docs/reports/nvidia-h200.html")
+    parser.add_argument("--report", type=Path, default=ROOT / "report/index.html")
     parser.add_argument("--family", default="distance")
     options = parser.parse_args()
     browser = shutil.which("chromium") or shutil.which("google-chrome")

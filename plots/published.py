@@ -126,11 +126,11 @@ class Measured:
     applications: dict = field(default_factory=dict)
 
     @classmethod
-    def load(cls, results: Path, device: Device) -> "Measured":
+    def load(cls, results: Path, exports: Path, device: Device) -> "Measured":
         rows = {name: rows_of(family, True) for name, family in device.families.items()}
         failed, info, apart = {}, device.info, results / "published" / device.key
         if apart.is_dir():
-            found = load_device(apart)
+            found = load_device(apart, exports / "published" / device.key)
             info = info or found.info
             for name, family in found.families.items():
                 rows[name] = newest(rows_of(family, True), rows.get(name, []))
@@ -142,10 +142,12 @@ class Measured:
         return cls(device.name, device.key, info, rows, failed, applications)
 
 
-def cpu_of(results: Path) -> Measured | None:
+def cpu_of(results: Path, exports: Path) -> Measured | None:
     """The CPU that lines of a GPU's tables name: the one that the published suite was run on."""
     folders = sorted((results / "published").glob("cpu-*"))
-    return Measured.load(results, load_device(folders[0])) if folders else None
+    if not folders:
+        return None
+    return Measured.load(results, exports, load_device(folders[0], exports / "published" / folders[0].name))
 
 
 def commands(identity: str, applications: dict, xs: list) -> list[Row]:
@@ -194,7 +196,7 @@ def compare(printed: dict | None, ours: Counterpart | None, devices: list[Measur
     return table
 
 
-def load(results: Path, devices: list[Device]) -> tuple[list[Table], str]:
+def load(results: Path, exports: Path, devices: list[Device]) -> tuple[list[Table], str]:
     """The comparison, and an error if the file cannot be used."""
     path = results / "published" / "tables.json"
     if not path.exists():
@@ -206,7 +208,7 @@ def load(results: Path, devices: list[Device]) -> tuple[list[Table], str]:
             reasons |= {name: plain(str(why)) for group in ("applications", "none")
                         for name, why in read_object(elsewhere)[group].items()}
         ours = {one.identity: one for one in [*tables(), *coherence_tables(), *lab_tables()]}
-        found, cpu = [Measured.load(results, device) for device in devices], cpu_of(results)
+        found, cpu = [Measured.load(results, exports, device) for device in devices], cpu_of(results, exports)
         listed = [compare(table, ours.get(name), found, cpu, reasons.get(name, "")) for name, table in printed.items()]
         described = [compare(None, one, found, cpu, "") for one in ours.values() if one.own_columns]
         return listed + [table for table in described if table.measured], ""

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """Writes the report of everything below a results folder: one self-contained HTML page.
 
-usage: report.py --results FOLDER --output FOLDER [--device KEY]... [--published]
+usage: report.py --results FOLDER --exports FOLDER --output FOLDER [--device KEY]... [--published]
 
+Measurements come from --exports, where `espalier export` wrote them as tables; trees and figures from --results.
 With --published the page, published.html, is of the source documents' figures alone.
 Exit codes as those of the command line: 0 fine, 2 usage, 4 bad data.
 
@@ -119,7 +120,7 @@ def selector_entry(selector: dict, family: str) -> dict:
 
 
 def peer_rows(family: results.Family | None) -> list[dict]:
-    """Per problem of peers.csv our best and their best, from one run; where we lie furthest behind first."""
+    """Per problem of the peers our best and their best, from one run; where we lie furthest behind first."""
     rows = []
     for problem in family.best() if family else []:
         ours, theirs = family.winner(problem), family.peers_of(problem)
@@ -219,6 +220,7 @@ def write(target: Path, page: str) -> Path:
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", type=Path, required=True)
+    parser.add_argument("--exports", type=Path, required=True)
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--device", action="append", default=[])
     parser.add_argument("--published", action="store_true")
@@ -230,15 +232,15 @@ def main(arguments: list[str]) -> int:
 
     if not options.results.is_dir():
         return bad(f"there is no folder {options.results}. Measure first: espalier sweep")
-    devices = results.load(options.results, options.device)
+    devices = results.load(options.results, options.exports, options.device)
     for key in options.device:
         if key not in [device.key for device in devices]:
-            known = [device.key for device in results.load(options.results)]
+            known = sorted(path.parent.name for path in options.results.glob("*/device.json"))
             return bad(f"no results of {key} in {options.results}; there are: {', '.join(known) or 'none'}")
     if not devices:
         return bad(f"{options.results} holds no results yet. Measure first: espalier sweep")
 
-    tables, error = published.load(options.results, devices)
+    tables, error = published.load(options.results, options.exports, devices)
     if options.published:
         if not tables:
             missing = options.results / "published" / "tables.json"
@@ -262,4 +264,8 @@ def main(arguments: list[str]) -> int:
 
 if __name__ == "__main__":
     exit_on_signals()
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except OSError as error:
+        print(f"report: {error.filename}: {error.strerror}: choose another --output", file=sys.stderr)
+        sys.exit(4)

@@ -1,4 +1,4 @@
-"""Reads what a sweep and a training left under results/<device-key>/.
+"""Reads what a sweep and a training left under results/<device-key>/: its records as `espalier export` tables them.
 
 Files come from other machines and people: nothing in them is trusted. A file that cannot be used becomes a line
 of `Device.errors`, a row that cannot be used one of `Family.rejected`; both are shown in the report.
@@ -7,6 +7,7 @@ of `Device.errors`, a row that cannot be used one of `Family.rejected`; both are
 import csv
 import gzip
 import json
+import lzma
 import math
 import re
 import statistics
@@ -340,7 +341,7 @@ def read_object(path: Path, member: str = "") -> dict:
 
 def open_journal(path: Path) -> TextIO:
     """Its lines, packed or not."""
-    unpack = gzip.open if path.suffix == ".gz" else open
+    unpack = {".gz": gzip.open, ".xz": lzma.open}.get(path.suffix, open)
     return unpack(path, "rt", encoding="utf-8", errors="replace")
 
 
@@ -360,7 +361,8 @@ def read_provenance(path: Path) -> Counter:
     return found
 
 
-def load_device(folder: Path) -> Device:
+def load_device(folder: Path, exports: Path) -> Device:
+    """A device of `folder`, its records as they were exported to `exports`."""
     device = Device(folder.name)
 
     def attempt(path: Path, read, *arguments):
@@ -370,20 +372,18 @@ def load_device(folder: Path) -> Device:
             device.errors.append(f"{path.name}: {error}")
             return None
 
-    for path in sorted(folder.glob("*.csv")):
-        found = attempt(path, read_csv) or {}
-        if path.stem == "peers":
-            device.peers = found
-        else:
-            for name, family in found.items():
-                if name in device.families:
+    def families(tables: Path, found: dict[str, Family]) -> None:
+        for path in sorted(tables.glob("*.csv")):
+            for name, family in (attempt(path, read_csv) or {}).items():
+                if name in found:
                     device.errors.append(f"{path.name}: the family {name} is in another file already; left out")
                 else:
-                    device.families[name] = family
-    for path in sorted((folder / "unseen").glob("*.csv")):
-        for name, family in (attempt(path, read_csv) or {}).items():
-            device.unseen.setdefault(name, family)
-    for path in sorted((*folder.glob("*.jsonl"), *folder.glob("*.jsonl.gz"))):
+                    found[name] = family
+
+    families(exports, device.families)
+    families(exports / "unseen", device.unseen)
+    families(exports / "peers", device.peers)
+    for path in sorted(path for ending in ("", ".gz", ".xz") for path in folder.glob(f"*.jsonl{ending}")):
         device.provenance += attempt(path, read_provenance) or Counter()
     for path in sorted(folder.glob("*.tree.json")):
         family = device.families.get(path.name.removesuffix(".tree.json"))
@@ -396,13 +396,13 @@ def load_device(folder: Path) -> Device:
     return device
 
 
-def load(results: Path, keys: list[str] | None = None) -> list[Device]:
+def load(results: Path, exports: Path, keys: list[str] | None = None) -> list[Device]:
     """Every device below `results`, or those of `keys`; those with the most measurements first."""
     devices = []
-    for folder in sorted(path for path in results.iterdir() if path.is_dir()):
-        if folder.name in ("schema", "published") or (keys and folder.name not in keys):
+    for folder in sorted(path.parent for path in results.glob("*/device.json")):
+        if keys and folder.name not in keys:
             continue
-        device = load_device(folder)
+        device = load_device(folder, exports / folder.name)
         if device.families or device.errors:
             devices.append(device)
     return sorted(devices, key=lambda device: -sum(len(family.cases) for family in device.families.values()))

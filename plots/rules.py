@@ -95,7 +95,7 @@ def section(tree: dict, evidence: Evidence) -> str:
     family = tree["family"]
     root = trees.parse(json.loads((evidence.folder / f"{family}.tree.json").read_text()))
     sorts = {"measured": graded(tree, root, evidence.swept.get(family, [])),
-             "unseen": graded(tree, root, right_rows(evidence.folder / "unseen").get(family, []))}
+             "unseen": graded(tree, root, right_rows(evidence.exports / "unseen").get(family, []))}
     text = f"\n### {family}\n\n" + "".join(f"{i}. {describe(rule)}\n" for i, rule in enumerate(tree["rules"], 1))
     text += "\n" + paragraph("Problems with " + ", ".join(f"`{c}`" for c in tree["where"]) + ":") + "\n"
     text += table(["regret", "problems", "how many", "geometric mean", "P90", "largest"],

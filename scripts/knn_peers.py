@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 
-from peers_csv import keep
+import records
 
 @dataclasses.dataclass(frozen=True)
 class Peer:
@@ -42,8 +42,7 @@ GPU_PROBLEMS = ["16384x4096x128:16", "10000x10000x50:10", "100000x100000x50:10",
                 "10000x1000000x128:10"]
 FLUSHED_BYTES = 256 << 20  # as knn_runner.cpp
 FEATURES = ("queries,points,dims,k,classes,metric,missing,vote,task,queries_in,data,distances,terms").split(",")
-COLUMNS = ("family,variant,role,status,reason,problem,configuration,time_ns,time_lo_ns,time_hi_ns,bytes,ops,gb_per_s,"
-           "gop_per_s,roofline_share,regret").split(",")
+CATEGORIES = {"euclidean": 0, "none": 0, "majority": 0, "classification": 0, "device": 0, "continuous": 1}
 PAUSE = 0.02  # seconds until the threads of whoever had its turn sleep
 
 
@@ -185,35 +184,50 @@ def disagreement(folder, mine, theirs, shape):
     return "" if same >= allowed.neighbours_same else f"only {same:.2%} of the neighbours are ours"
 
 
-def problem_row(problem):
+def case_of(problem):
+    """What all records of a problem have in common."""
     queries, points, dims, k = problem
     values = [queries, points, dims, k, 10, "euclidean", "none", "majority", "classification", "device",
               "continuous", queries * points, queries * points * dims]
-    key = ";".join(f"{name}={value}" for name, value in list(zip(FEATURES, values))[:11])
-    moved = 4 * (queries + points) * (dims + 1)
-    return {"family": "knn", "problem": key, "bytes": moved, "ops": 2 * values[-1] + values[-2],
-            **dict(zip(FEATURES, values))}
+    named = dict(zip(FEATURES, values))
+    return {"family": "knn", "problem": ";".join(f"{name}={named[name]}" for name in FEATURES[:11]),
+            "bytes": 4.0 * (queries + points) * (dims + 1), "ops": 2.0 * values[-1] + values[-2],
+            "features": [{"name": name, "value": float(CATEGORIES.get(value, value))} for name, value in named.items()]}
 
 
-def rows_of(problem, candidates, ceilings):
-    rows = []
+def cases_of(problem, candidates, ceilings, provenance):
+    """A record of each candidate, with its samples."""
+    cases = []
     for c in candidates:
-        row = problem_row(problem) | {"variant": c.variant, "role": c.role, "status": "wrong" if c.reason else "ok",
-                                      "reason": c.reason, "configuration": c.configuration}
-        if not c.reason:
-            middle, low, high = median_interval(c.times)
-            floor = 0
-            if ceilings:
-                floor = max(row["bytes"] / ceilings["bandwidth"], 2 * row["terms"] / ceilings["fp32_per_second"]) * 1e9
-            row |= {"time_ns": f"{middle:.6g}", "time_lo_ns": f"{low:.6g}", "time_hi_ns": f"{high:.6g}",
-                    "gb_per_s": f"{row['bytes'] / middle:.6g}", "gop_per_s": f"{row['ops'] / middle:.6g}",
-                    "roofline_share": f"{floor / middle:.6g}" if floor else "", "middle": middle}
-        rows.append(row)
-    best = min((row["middle"] for row in rows if "middle" in row), default=None)
-    for row in rows:
-        if "middle" in row:
-            row["regret"] = f"{row.pop('middle') / best:.6g}"
-    return rows
+        common = case_of(problem)
+        least = 0.0
+        if ceilings:
+            terms = next(f["value"] for f in common["features"] if f["name"] == "terms")
+            least = max(common["bytes"] / ceilings["bandwidth"], 2 * terms / ceilings["fp32_per_second"]) * 1e9
+        middle, low, high = (0.0, 0.0, 0.0) if c.reason else map(float, median_interval(c.times))
+        cases.append({"family": common["family"], "variant": c.variant, "role": c.role, "problem": common["problem"],
+                      "configuration": c.configuration, "status": "wrong" if c.reason else "ok", "reason": c.reason,
+                      "verification": "" if c.reason else "baseline",
+                      "samples_ns": [] if c.reason else [float(t) for t in c.times],
+                      "time_ns": middle, "time_lo_ns": low, "time_hi_ns": high, "bytes": common["bytes"],
+                      "ops": common["ops"], "floor_ns": least, "features": common["features"], "conditions": {},
+                      "counters": {}, "counters_reason": "not asked for",
+                      "provenance": provenance | {"device_key": c.key, "source_id": c.source_id}})
+    return cases
+
+
+def described(program, device):
+    """What `espalier doctor` and `list` say of the device, of this build and of its variants."""
+    def ask(*words):
+        return json.loads(subprocess.run([program, *words, "--json"], capture_output=True, text=True, check=True).stdout)
+
+    doctor = ask("doctor", "--device", device, "--no-ceilings")
+    here, = doctor["devices"]
+    sources = {variant["name"]: variant["source_id"]
+               for family in ask("list", "--family", "knn") for variant in family["variants"]}
+    session = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()) + f"-{random.randrange(2**32):08x}"
+    return {"driver": here["driver"], "runtime": here["runtime"], "build": doctor["build"],
+            "cache": "warm" if device == "cpu" else "cold", "session": session}, sources
 
 
 def ceilings_of(device_file, moved):
@@ -238,16 +252,17 @@ def start(arguments, folder, problem):
         candidate = Candidate(f"ours ({variant or 'by the tree'})",
                               [arguments.runner, arguments.device, str(folder), *sizes, *([variant] if variant else [])], environment())
         candidate.key, candidate.variant, candidate.configuration = candidate.greeting.split(" ")
+        candidate.source_id = arguments.sources.get(candidate.variant, "")
         candidate.role = "baseline" if "two_stage" in candidate.variant else "modern"
         candidates.append(candidate)
     for peer in arguments.peers:
         candidate = Candidate(peer, [sys.executable, __file__, "--serve", peer, str(folder), *sizes], environment())
-        candidate.variant, candidate.role = f"peer_{peer}", "peer"
-        candidate.configuration = f"version={candidate.greeting}"
+        candidate.variant, candidate.role, candidate.source_id = f"peer_{peer}", "peer", ""
+        candidate.key, candidate.configuration = candidates[0].key, f"version={candidate.greeting.replace('+', '_')}"
         candidates.append(candidate)
     for candidate in candidates:
         if candidate.configuration == "-":
-            candidate.configuration = ""
+            candidate.configuration = "default"
     return candidates
 
 
@@ -324,6 +339,8 @@ def main():
     parser.add_argument("--device", default="cpu", help="cpu (default), or a GPU by number")
     parser.add_argument("--runner", default="build/host/harness/peers/espalier_knn_runner",
                         help="our side (default that of the build host)")
+    parser.add_argument("--program", default="build/host/harness/espalier",
+                        help="espalier of the same build (default that of the build host)")
     parser.add_argument("--seconds", type=int, default=60, help="measuring time in all (default 60)")
     parser.add_argument("--variant", dest="variants", action="append",
                         help="of ours, instead of the tree's choice; may be given again")
@@ -343,17 +360,19 @@ def main():
         sys.exit(f"scripts/peers: error: {sys.executable} lacks {', '.join(missing)}: make an environment with\n"
                  "  python3 -m venv /tmp/peers && /tmp/peers/bin/pip install " + " ".join(missing) + "\n"
                  "and give --python /tmp/peers/bin/python")
+    provenance, arguments.sources = described(arguments.program, arguments.device)
     rows = []
     for problem in arguments.problems:
         with tempfile.TemporaryDirectory() as folder:
             candidates = compare(arguments, pathlib.Path(folder), problem)
         report(problem, candidates)
         kept = arguments.results / candidates[0].key
-        rows += rows_of(problem, candidates, ceilings_of(kept / "device.json", problem_row(problem)["bytes"]))
+        found = cases_of(problem, candidates, ceilings_of(kept / "device.json", case_of(problem)["bytes"]), provenance)
+        rows += found
         if not arguments.show:  # whatever happens to the next one
-            keep(kept / "peers.csv", rows, COLUMNS + FEATURES, replaced=("family", "problem"))
+            records.keep(kept / "peers" / "knn.jsonl.xz", found)
     if not arguments.show:
-        print(f"peers: kept {kept / 'peers.csv'}")
+        print(f"peers: kept {kept / 'peers/knn.jsonl.xz'}")
     if wrong := sorted({row["variant"] for row in rows if row["status"] != "ok"}):
         print(f"peers: wrong: {', '.join(wrong)}", file=sys.stderr)
         return 1

@@ -91,7 +91,7 @@ const std::set<std::string>& variants_asked(const std::string& key, const std::s
 /// them were asked for the same variants.
 template <class F>
 void for_each_swept_cpu(F&& judge) {
-    for (const std::string& key : devices_with_results(ESPALIER_RESULTS)) {
+    for (const std::string& key : evidence_devices()) {
         const DeviceResults& results = committed_results(key);
         if (results.device.kind != DeviceKind::cpu) continue;
         for_each_family([&]<class P>(const P*, const std::string& name) {
@@ -104,6 +104,7 @@ void for_each_swept_cpu(F&& judge) {
             for (const Selector<P>& tree : tables<P>().selectors) {
                 const bool cpu = tree.device.kind == DeviceKind::cpu;
                 const std::string other(tree.device_key);
+                if (!is_evidence(ESPALIER_RESULTS, other)) continue;
                 if (other == key || (cpu && variants_asked(other, name) != variants_asked(key, name))) continue;
                 others.push_back(tree), cpus += cpu;
             }

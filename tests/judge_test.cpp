@@ -8,6 +8,7 @@
 #include "harness/families/domain.hpp"
 #include "harness/judge/unseen.hpp"
 #include "harness/records/results.hpp"
+#include "tests/evidence_devices.hpp"
 
 namespace espalier::bench::learn {
 namespace {
@@ -117,16 +118,16 @@ TEST(Judge, DisturbedProblemsAreGradedOnlyIfAskedFor) {
 // So that `espalier judge` may write what it finds to them.
 TEST(Judge, CompiledTreesAreThoseOfTheResults) {
     std::size_t judged = 0;
-    for (const auto& folder : std::filesystem::directory_iterator(ESPALIER_RESULTS)) {
-        if (!std::filesystem::exists(folder.path() / "selector.json")) continue;
-        const DeviceInfo device = load_device(folder.path());
+    for (const std::string& device_key : evidence_devices(ESPALIER_RESULTS)) {
+        const std::filesystem::path folder = std::filesystem::path(ESPALIER_RESULTS) / device_key;
+        const DeviceInfo device = load_device(folder);
         for (const Family* family : families()) {
-            const std::filesystem::path tree = folder.path() / (std::string(family->name()) + ".tree.json");
+            const std::filesystem::path tree = folder / (std::string(family->name()) + ".tree.json");
             if (!std::filesystem::exists(tree) || family->domain(device.kind).empty()) continue;
             std::vector<CaseRecord> records;
             for (const std::string& key : draw_problems(*family, device.kind, 1, Stream::unseen, 20))
                 records.push_back(record(key, "nobody", 1));
-            const Judgement judgement = judge(*family, device, records, folder.path());
+            const Judgement judgement = judge(*family, device, records, folder);
             EXPECT_EQ(judgement.other_tree, "");
             EXPECT_EQ(judgement.tree_sha256.size(), 64U) << tree;
             EXPECT_TRUE(judgement.tree_devices.contains(device.key));

@@ -9,6 +9,7 @@
 
 #include "harness/records/results.hpp"
 #include "harness/train/train.hpp"
+#include "tests/evidence_devices.hpp"
 
 namespace espalier::bench::learn {
 
@@ -19,13 +20,19 @@ inline const DeviceResults& committed_results(const std::string& key) {
     return all.emplace(key, load_results(std::filesystem::path(ESPALIER_RESULTS) / key)).first->second;
 }
 
+/// The devices whose results are judged: those of the manifest results/evidence.json. Whatever else lies in results/ is
+/// somebody's own.
+inline const std::vector<std::string>& evidence_devices() {
+    return espalier::bench::evidence_devices(ESPALIER_RESULTS);
+}
+
 /// The devices whose trees are learnt anew and compared at run time: the CPUs with unseen problems, whose sweeps were
 /// the fullest. A GPU's trees learn from thousands of problems, which takes a minute. That the C++ and the file of
 /// every device are what its results give is checked byte by byte (check_selectors.sh), that both decide alike by
 /// loaded_trees_test.
 inline std::vector<std::string> compared_devices() {
     std::vector<std::string> keys;
-    for (const std::string& key : devices_with_results(ESPALIER_RESULTS)) {
+    for (const std::string& key : evidence_devices()) {
         const auto folder = std::filesystem::path(ESPALIER_RESULTS) / key;
         if (load_device(folder).kind == DeviceKind::cpu && exists(folder / "unseen")) keys.push_back(key);
     }
@@ -35,7 +42,7 @@ inline std::vector<std::string> compared_devices() {
 /// What is committed of a family on the devices that are like another one.
 inline std::vector<OtherResults> committed_beside(const DeviceInfo& device, const Family& family) {
     std::vector<OtherResults> others;
-    for (const std::string& key : devices_with_results(ESPALIER_RESULTS)) {
+    for (const std::string& key : evidence_devices()) {
         if (key == device.key || !alike(device, load_device(std::filesystem::path(ESPALIER_RESULTS) / key))) continue;
         if (auto cases = cases_of(committed_results(key), family.name()); !cases.empty())
             others.push_back({committed_results(key).device, std::move(cases)});

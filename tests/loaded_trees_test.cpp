@@ -16,6 +16,7 @@
 #include "harness/families/family.hpp"
 #include "kernels/dispatch/dispatch.hpp"
 #include "kernels/dispatch/families.hpp"
+#include "tests/evidence_devices.hpp"
 #include "tests/api_helpers.hpp"
 #include "tests/each_family.hpp"
 #include "tests/invented_sweep.hpp"
@@ -40,8 +41,9 @@ std::size_t in_use() { return value_of(loaded_selectors()).selectors.size(); }
 /// Every tree of every device that is committed.
 std::vector<fs::path> committed_trees() {
     std::vector<fs::path> files;
-    for (const auto& entry : fs::recursive_directory_iterator(ESPALIER_RESULTS))
-        if (entry.path().filename().string().ends_with(".tree.json")) files.push_back(entry.path());
+    for (const std::string& key : bench::evidence_devices(ESPALIER_RESULTS))
+        for (const auto& entry : fs::directory_iterator(fs::path(ESPALIER_RESULTS) / key))
+            if (entry.path().filename().string().ends_with(".tree.json")) files.push_back(entry.path());
     std::ranges::sort(files);
     return files;
 }
@@ -177,11 +179,16 @@ TEST_F(LoadingTrees, OfOtherDevicesAreRankedByLikeness) {
 }
 
 TEST_F(LoadingTrees, TakesEveryTreeOfAFolderOfResults) {
-    const auto all = value_of(load_selectors(ESPALIER_RESULTS));
+    for (const fs::path& tree : committed_trees()) {
+        const fs::path device = folder_ / "trees" / tree.parent_path().filename();
+        fs::create_directories(device);
+        fs::copy_file(tree, device / tree.filename());
+    }
+    const auto all = value_of(load_selectors(folder_ / "trees"));
     EXPECT_EQ(all.size(), committed_trees().size());
     const std::size_t loaded_so_far = in_use();
     EXPECT_GE(loaded_so_far, all.size());
-    EXPECT_EQ(value_of(load_selectors(ESPALIER_RESULTS)).size(), all.size());
+    EXPECT_EQ(value_of(load_selectors(folder_ / "trees")).size(), all.size());
     EXPECT_EQ(in_use(), loaded_so_far);
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """docs/performance/peers.md says which of our times are of earlier source than the variant has today."""
 
-import gzip
+import lzma
 import json
 import sys
 import tempfile
@@ -27,7 +27,7 @@ class EarlierSource(unittest.TestCase):
         self.results = Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.device = self.results / "key"
         (self.device / "peers").mkdir(parents=True)
-        with gzip.open(self.device / "peers" / "dot.jsonl.gz", "wt") as journal:
+        with lzma.open(self.device / "peers" / "dot.jsonl.xz", "wt") as journal:
             for line in ({"device": {}}, {"case": case("ours", "modern", "old")},
                          {"case": case("peer_cub", "peer", "old")}, {"case": case("gone", "modern", "old")}):
                 print(json.dumps(line), file=journal)
@@ -41,10 +41,15 @@ class EarlierSource(unittest.TestCase):
         self.assertEqual(of_earlier_source(self.device, "knn", {("knn", "ours"): "new"}), set())
 
     def test_journals_may_lie_unpacked(self):
-        packed = self.device / "peers" / "dot.jsonl.gz"
-        (self.device / "peers" / "dot.jsonl").write_bytes(gzip.decompress(packed.read_bytes()))
+        packed = self.device / "peers" / "dot.jsonl.xz"
+        (self.device / "peers" / "dot.jsonl").write_bytes(lzma.decompress(packed.read_bytes()))
         packed.unlink()
         self.assertEqual(self.stale(ours="new"), {("ours", "elements=8", "default")})
+
+    def test_is_not_of_times_whose_source_was_not_recorded(self):
+        with lzma.open(self.device / "peers" / "dot.jsonl.xz", "wt") as journal:
+            print(json.dumps({"case": case("ours", "modern", "")}), file=journal)
+        self.assertEqual(self.stale(ours="new"), set())
 
     def test_may_hold_still_for_this_very_source(self):
         (self.device / "known_stale.json").write_text(
@@ -53,14 +58,16 @@ class EarlierSource(unittest.TestCase):
         self.assertEqual(self.stale(ours="newer"), {("ours", "elements=8", "default")})
 
     def test_is_said_in_the_row(self):
-        (self.device / "peers.csv").write_text(
+        exports = self.results / "exports"
+        (exports / "key/peers").mkdir(parents=True)
+        (exports / "key/peers/dot.csv").write_text(
             f"{COLUMNS}\n"
             "dot,ours,modern,ok,,elements=8,default,1000,1000,1000,64,8,0.064,0.008,1,1,8\n"
             "dot,peer_cub,peer,ok,,elements=8,default,3000,3000,3000,64,8,0.021,0.003,0.3,3,8\n")
         (self.device / "dot.tree.json").write_text(json.dumps(TREE))
         row = "| `elements=8` | ours{} | 0.001 | cub 0.003 | 3.00 |"
-        self.assertIn(row.format(", earlier source"), peers_page(self.results, {("dot", "ours"): "new"}))
-        self.assertIn(row.format(""), peers_page(self.results, {("dot", "ours"): "old"}))
+        self.assertIn(row.format(", earlier source"), peers_page([self.device], exports, {("dot", "ours"): "new"}))
+        self.assertIn(row.format(""), peers_page([self.device], exports, {("dot", "ours"): "old"}))
 
 
 if __name__ == "__main__":

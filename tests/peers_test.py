@@ -28,9 +28,11 @@ def sweep(command, family, variants, *axes):
         done = subprocess.run([*command, "sweep", "--family", family, "--variant", variants, *words, "--quick", "--quiet",
                                "--noise", "50%", "--output", f"{folder}/journal", "--results", f"{folder}/results"],
                               capture_output=True, text=True)
-        found = list(pathlib.Path(folder, "results").glob(f"*/{family}.csv"))
-        if not found:
+        if not list(pathlib.Path(folder, "results").glob("*/device.json")):
             raise AssertionError(done.stderr)
+        subprocess.run([*command, "export", "--results", f"{folder}/results", "-o", f"{folder}/exports"], check=True,
+                       capture_output=True)
+        found = list(pathlib.Path(folder, "exports").glob(f"*/{family}.csv"))
         with open(found[0], newline="") as file:
             return list(csv.DictReader(file))
 

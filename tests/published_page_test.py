@@ -2,7 +2,7 @@
 """The tables that set printed figures beside measured ones: every cell comes from a row whose parameters are the ones that
 the table's own text names, and every case that a table asks for is in the suite that measures it.
 
-usage: published_page_test.py PATH_OF_ESPALIER
+usage: published_page_test.py PATH_OF_ESPALIER FOLDER_OF_EXPORTS
 """
 
 import dataclasses
@@ -13,7 +13,7 @@ import sys
 import unittest
 from pathlib import Path
 
-ESPALIER = ""
+ESPALIER, EXPORTS = "", Path()
 REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY / "plots"))
 
@@ -117,7 +117,7 @@ class LikeForLike(unittest.TestCase):
         return checked
 
     def test_cells_of_committed_rows_are_what_the_text_names(self):
-        h200, cpu = Evidence.load(RESULTS / "nvidia-h200"), Evidence.load(RESULTS / "cpu-emeraldrapids-avx512vnni-2t")
+        h200, cpu = Evidence.load(RESULTS / "nvidia-h200", EXPORTS), Evidence.load(RESULTS / "cpu-emeraldrapids-avx512vnni-2t", EXPORTS)
         checked = sum(self.check(ours, h200.rows, h200.device, {CPU: cpu.rows}) for ours in ALL_TABLES)
         self.assertGreater(checked, 200)
 
@@ -146,7 +146,7 @@ class LikeForLike(unittest.TestCase):
                     self.assertTrue(all(row["problem"] in known for row in values.cell(index, x).rows), ours.identity)
 
     def test_a_heading_that_leaves_an_axis_open_has_no_cells(self):
-        h200 = Evidence.load(RESULTS / "nvidia-h200")
+        h200 = Evidence.load(RESULTS / "nvidia-h200", EXPORTS)
         h1 = next(ours for ours in tables() if ours.identity == "H1")
         named = Values(h1, h200.rows, h200.device).cell(0, "excluded")
         self.assertIn("distribution=uniform", named.rows[0]["problem"])
@@ -302,7 +302,7 @@ class Rules(unittest.TestCase):
                          {"rules": [3.0], "rules among documented variants": [2.0], "learned tree": [1.0]})
 
     def test_committed_rules_are_graded(self):
-        h200 = Evidence.load(RESULTS / "nvidia-h200")
+        h200 = Evidence.load(RESULTS / "nvidia-h200", EXPORTS)
         for tree in json.loads((RESULTS / "published/rules.json").read_text())["trees"]:
             learned_tree = json.loads((RESULTS / "nvidia-h200" / f"{tree['family']}.tree.json").read_text())
             found = graded(tree, trees.parse(learned_tree), h200.swept[tree["family"]])
@@ -310,11 +310,11 @@ class Rules(unittest.TestCase):
             self.assertGreaterEqual(min(found["rules"]), 1.0)
             self.assertGreaterEqual(min(found["learned tree"]), 1.0)
             unseen = graded(tree, trees.parse(learned_tree),
-                            right_rows(RESULTS / "nvidia-h200" / "unseen").get(tree["family"], []))
+                            right_rows(EXPORTS / "nvidia-h200" / "unseen").get(tree["family"], []))
             self.assertGreater(len(unseen["rules"]), 20)
             self.assertGreaterEqual(min(unseen["rules"]), 1.0)
 
 
 if __name__ == "__main__":
-    ESPALIER = sys.argv.pop(1)
+    ESPALIER, EXPORTS = sys.argv.pop(1), Path(sys.argv.pop(1))
     unittest.main()

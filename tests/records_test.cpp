@@ -1,6 +1,7 @@
 // Records, results files and merging, with the input that somebody else may have written.
 
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <cmath>
 #include <fstream>
@@ -9,9 +10,9 @@
 #include "harness/families/family.hpp"
 #include "harness/records/codec.hpp"
 #include "harness/records/csv.hpp"
-#include "harness/records/gzip.hpp"
 #include "harness/records/inspect.hpp"
 #include "harness/records/merge.hpp"
+#include "harness/records/packing.hpp"
 #include "harness/records/results.hpp"
 #include "harness/records/roofline.hpp"
 #include "harness/records/stale.hpp"
@@ -420,24 +421,40 @@ TEST(Results, PackedFilesStayPackedAndHoldTheSame) {
     const std::size_t records = inspect(device).records;
     const std::string lines = read_bytes((device / "histogram.jsonl").string());
     std::filesystem::remove(device / "histogram.jsonl");
-    std::ofstream(device / "histogram.jsonl.gz", std::ios::binary) << gzip(lines);
+    std::ofstream(device / "histogram.jsonl.xz", std::ios::binary) << pack(lines);
     save_results(device, load_results(device));
     EXPECT_FALSE(std::filesystem::exists(device / "histogram.jsonl"));
-    EXPECT_EQ(read_bytes((device / "histogram.jsonl.gz").string()), gzip(lines));
+    EXPECT_EQ(read_bytes((device / "histogram.jsonl.xz").string()), pack(lines));
     ASSERT_EQ(load_results(device).cases.size(), plain.cases.size());
     EXPECT_EQ(load_results(device).cases[1].samples_ns, plain.cases[1].samples_ns);
     EXPECT_EQ(inspect(device).records, records);
+}
+
+TEST(Results, FilesThatWerePackedWithGzipAreReadAndPackedAnew) {
+    const TemporaryFolder folder;
+    merge_journals({journal(folder, "a.jsonl", {sample_record(1), sample_record(2)})}, folder / "results", {});
+    const std::filesystem::path device = folder / "results/cpu-test-2t";
+    const std::string lines = read_bytes((device / "histogram.jsonl").string());
+    std::filesystem::remove(device / "histogram.jsonl");
+    const std::string before = (device / "histogram.jsonl.gz").string();
+    const gzFile file = gzopen(before.c_str(), "wb");
+    ASSERT_GT(gzwrite(file, lines.data(), static_cast<unsigned>(lines.size())), 0);
+    gzclose(file);
+    ASSERT_EQ(load_results(device).cases.size(), 2U);
+    save_results(device, load_results(device));
+    EXPECT_FALSE(std::filesystem::exists(before));
+    EXPECT_EQ(read_bytes((device / "histogram.jsonl.xz").string()), pack(lines));
 }
 
 TEST(Results, PackedFileThatEndsTooSoonIsRefused) {
     const TemporaryFolder folder;
     merge_journals({journal(folder, "a.jsonl", {sample_record(1), sample_record(2)})}, folder / "results", {});
     const std::filesystem::path device = folder / "results/cpu-test-2t";
-    const std::string packed = gzip(read_bytes((device / "histogram.jsonl").string()));
+    const std::string packed = pack(read_bytes((device / "histogram.jsonl").string()));
     std::filesystem::remove(device / "histogram.jsonl");
     for (const std::size_t kept : {packed.size() - 1, packed.size() - 9, packed.size() / 2}) {
-        std::ofstream(device / "histogram.jsonl.gz", std::ios::binary) << packed.substr(0, kept);
-        expect_holds(message_of<BadData>([&] { static_cast<void>(load_results(device)); }), {"histogram.jsonl.gz"});
+        std::ofstream(device / "histogram.jsonl.xz", std::ios::binary) << packed.substr(0, kept);
+        expect_holds(message_of<BadData>([&] { static_cast<void>(load_results(device)); }), {"histogram.jsonl.xz"});
     }
 }
 

@@ -60,6 +60,7 @@ def sweep() -> list[dict]:
 
 
 def to_csv(cases: list[dict]) -> str:
+    """As an export that nothing checked: records with such text no program writes."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     features = list(dict.fromkeys(f["name"] for c in cases for f in c["features"]))
@@ -89,7 +90,6 @@ def write_device(results: Path, cases: list[dict], key: str = "test-gpu", name: 
     for family in {c["family"] for c in cases}:
         own = [c for c in cases if c["family"] == family]
         (folder / f"{family}.jsonl").write_text("".join(sealed("case", c) for c in own), encoding="utf-8")
-        (folder / f"{family}.csv").write_text(to_csv(own), encoding="utf-8")
     return folder
 
 
@@ -143,6 +143,14 @@ class ReportCase(unittest.TestCase):
     def run_report(self, *options: str, expect: int = 0) -> subprocess.CompletedProcess:
         command = [self.program, "report", "--results", str(self.results), "-o", str(self.output), *options]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
+        return done
+
+    def run_page(self, *options: str, expect: int = 0) -> subprocess.CompletedProcess:
+        """The page alone, of the exports as they are now."""
+        done = subprocess.run(["/usr/bin/python3", str(REPOSITORY / "plots/report.py"), "--results", str(self.results),
+                               "--exports", str(self.output / "exports"), "--output", str(self.output), *options],
+                              capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
         return done
 

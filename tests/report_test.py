@@ -19,7 +19,7 @@ from pathlib import Path
 
 import jsonschema
 
-from report_pages import CHROMIUM, COLUMNS, HEADLESS, REPOSITORY, Page, ReportCase, case, sweep, to_csv, write_device
+from report_pages import CHROMIUM, COLUMNS, HEADLESS, REPOSITORY, Page, ReportCase, case, sealed, sweep, to_csv, write_device
 
 COMPARE = Path("/usr/share/benchmark/compare.py")
 NODE = shutil.which("node")
@@ -166,9 +166,9 @@ class OtherResults(ReportCase):
         node = {"id": 0, "ranking": [{"variant": HOSTILE, "configuration": HOSTILE}], "problems": 3}
         (folder / "histogram.tree.json").write_text(json.dumps({"nodes": [node]}))
         (folder / "selector.json").write_text(json.dumps({"histogram": {"leaves": HOSTILE, "regret_geomean": HOSTILE}}))
-        done = subprocess.run(["/usr/bin/python3", str(REPOSITORY / "plots/report.py"), "--results", str(self.results),
-                               "--output", str(self.output)], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        (self.output / "exports/test-gpu").mkdir(parents=True)
+        (self.output / "exports/test-gpu/histogram.csv").write_text(to_csv(cases), encoding="utf-8")
+        done = self.run_page()
         page = self.page()
         self.assertEqual(page.tags.count("script"), 2)
         self.assertIn(HOSTILE, page.text)
@@ -184,9 +184,9 @@ class OtherResults(ReportCase):
         folder = write_device(self.results, cases, name=acting)
         node = {"id": 0, "ranking": [{"variant": acting, "configuration": acting}], "problems": 3}
         (folder / "histogram.tree.json").write_text(json.dumps({"nodes": [node]}))
-        done = subprocess.run(["/usr/bin/python3", str(REPOSITORY / "plots/report.py"), "--results", str(self.results),
-                               "--output", str(self.output)], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        (self.output / "exports/test-gpu").mkdir(parents=True)
+        (self.output / "exports/test-gpu/histogram.csv").write_text(to_csv(cases), encoding="utf-8")
+        done = self.run_page()
         texts = {path.name: path.read_text(encoding="utf-8")
                  for path in self.output.rglob("*") if path.suffix == ".html"}
         self.assertIn("\\x1b[31m \\u202egnp", texts["index.html"])
@@ -226,16 +226,14 @@ class OtherResults(ReportCase):
         self.results.rmdir()
         self.assertIn("measure first with espalier sweep", self.run_report(expect=4).stderr)
         write_device(self.results, sweep())
-        self.assertIn("no results of moon", self.run_report("--device", "moon", expect=4).stderr)
+        self.assertIn("no results of moon, only of test-gpu", self.run_report("--device", "moon", expect=4).stderr)
 
     def test_one_damaged_file_hides_nothing_else(self):
         folder = write_device(self.results, sweep())
-        (folder / "dot.csv").write_text("family,variant\ndot,x\n")
         (folder / "selector.json").write_text("[" * 100000)
-        whole = (folder / "histogram.jsonl").read_text()
-        (folder / "histogram.jsonl").write_text(whole.replace("580.1", "580.2", 1))
-        done = self.run_report(expect=4)
-        self.assertIn("histogram.jsonl, line 1", done.stderr)
+        self.run_report("--no-page")
+        (self.output / "exports/test-gpu/dot.csv").write_text("family,variant\ndot,x\n")
+        self.run_page()
         page = self.page()
         self.assertIn("its header lacks role", page.text)
         self.assertIn("selector.json: not JSON", page.text)
@@ -243,15 +241,17 @@ class OtherResults(ReportCase):
 
     def test_rejects_implausible_times_by_line(self):
         folder = write_device(self.results, sweep())
-        lines = (folder / "dot.csv").read_text().splitlines()
+        self.run_report("--no-page")
+        table = self.output / "exports/test-gpu/dot.csv"
+        lines = table.read_text().splitlines()
         cells = lines[1].split(",")
         for text in ("0", "-1", "nan", "inf", "1e999", "fast"):
             cells[7] = text
             lines.append(",".join(cells))
         cells[7], cells[14] = "1", "75"
         lines.append(",".join(cells))
-        (folder / "dot.csv").write_text("\n".join(lines) + "\n")
-        self.run_report()
+        table.write_text("\n".join(lines) + "\n")
+        self.run_page()
         text = self.page().text
         self.assertEqual(text.count("implausible"), 6)
         self.assertIn("time_ns is not a number: 'fast'", text)
@@ -309,8 +309,9 @@ class OtherResults(ReportCase):
             copied = (REPOSITORY / f"results/published/{name}.json").read_bytes()
             (self.results / f"published/{name}.json").write_bytes(copied)
         done = self.run_report("--published", "--json")
-        self.assertEqual(json.loads(done.stdout), {"page": str(self.output / "published.html"), "exports": []})
-        self.assertEqual([path.name for path in self.output.iterdir()], ["published.html"])
+        self.assertEqual(json.loads(done.stdout), {"page": str(self.output / "published.html"),
+                                                   "exports": [str(self.output / "exports/test-gpu/histogram.csv")]})
+        self.assertFalse((self.output / "index.html").exists())
         page = Page((self.output / "published.html").read_text(encoding="utf-8"))
         self.assertEqual(page.problems, [])
         p1 = page.text[page.text.index("P1: "):page.text.index("S1: ")]
@@ -322,11 +323,10 @@ class OtherResults(ReportCase):
 
     def test_what_the_suite_measured_replaces_what_a_sweep_did(self):
         key = "bytes=104857600;distribution={}"
-        def write(device, time):
-            write_device(self.results, [case("histogram", "shared_atomics", key.format("uniform"), time, "blocks_per_sm=2")],
-                         key=device)
-        write("test-gpu", 400e3)
-        write("published/test-gpu", 613e3)  # slower, and of the same run as what it is compared with
+        write_device(self.results, [case("histogram", "shared_atomics", key.format("uniform"), 400e3, "blocks_per_sm=2")])
+        (self.results / "published").mkdir()
+        write_device(self.results / "published", [case("histogram", "shared_atomics", key.format("uniform"), 613e3,
+                                                       "blocks_per_sm=2")])  # slower, and of the suite's own run
         tables = REPOSITORY / "results/published/tables.json"
         (self.results / "published/tables.json").write_bytes(tables.read_bytes())
         self.run_report("--published")
@@ -354,12 +354,14 @@ class OtherResults(ReportCase):
     def test_unseen_problems_are_graded_by_the_tree(self):
         folder = write_device(self.results, sweep())
         unseen = [case(problem=f"bytes={size};distribution=uniform", time=time, variant=variant, status=status,
+                       reason="" if status == "ok" else "it cannot",
                        features=[{"name": "bytes", "value": float(size)}])
                   for size in (5000, 80000) for variant, time, status in
                   (("global_atomics", size / 10, "ok"), ("shared_atomics", size / 20, "ok"),
                    ("unlucky", 1.0, "unsupported"))]
         (folder / "unseen").mkdir()
-        (folder / "unseen/histogram.csv").write_text(to_csv(unseen))
+        (folder / "unseen/device.json").write_text((folder / "device.json").read_text())
+        (folder / "unseen/histogram.jsonl").write_text("".join(sealed("case", one) for one in unseen))
         leaves = [[("unlucky", "default"), ("global_atomics", "default")], [("shared_atomics", "block=999")]]
         nodes = [{"id": 7, "feature": "bytes", "threshold": 65536, "left": 5, "right": 6}]
         nodes += [{"id": 5 + i, "problems": 3, "ranking": [{"variant": v, "configuration": c} for v, c in leaf]}
@@ -376,11 +378,9 @@ class OtherResults(ReportCase):
     def test_counters_explain(self):
         features = [{"name": "bytes", "value": 1024.0}]
         cases = [case(features=features), case(variant="shared_atomics", time=500.0, features=features)]
-        folder = write_device(self.results, cases)
-        names = ("dram__bytes_read.sum", "dram__bytes_write.sum", "lts__t_sector_hit_rate.pct", "unknown__thing.sum")
-        lines = (folder / "histogram.csv").read_text().splitlines()
-        counted = [lines[0] + "," + ",".join(names), lines[1] + ",1024,1024,12.345,7", lines[2] + ",,,,"]
-        (folder / "histogram.csv").write_text("\n".join(counted) + "\n")
+        cases[0]["counters"] = {"dram__bytes_read.sum": 1024.0, "dram__bytes_write.sum": 1024.0,
+                                "lts__t_sector_hit_rate.pct": 12.345, "unknown__thing.sum": 7.0}
+        write_device(self.results, cases)
         self.run_report()
         grid = self.data()["test-gpu"]["families"]["histogram"]["grid"]
         self.assertEqual([label for label, _, _ in grid["counted"]], ["DRAM traffic / least", "L2 hits"])
@@ -392,10 +392,10 @@ class OtherResults(ReportCase):
             features = [{"name": "bytes", "value": 1024.0}]
             times = {"global_atomics": 1000.0, "shared_atomics": 500.0, "warp_atomics": 400.0}
             cases = [case(variant=variant, time=time, features=features) for variant, time in times.items()]
-            path = write_device(self.results, cases) / "histogram.csv"
-            lines = path.read_text().splitlines()
-            path.write_text("\n".join([lines[0] + ",lts__t_sector_hit_rate.pct"] +
-                                      [f"{line},{counted.get(line.split(',')[1], '')}" for line in lines[1:]]) + "\n")
+            for one in cases:
+                if one["variant"] in counted:
+                    one["counters"] = {"lts__t_sector_hit_rate.pct": float(counted[one["variant"]])}
+            write_device(self.results, cases)
             self.run_report()
             done = subprocess.run([CHROMIUM, *HEADLESS, (self.output / "index.html").as_uri()], capture_output=True, text=True,
                                   timeout=120)

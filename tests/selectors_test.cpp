@@ -127,7 +127,7 @@ bool ranked_by_the_tree(const fs::path& folder, const StaleVariant& stale) {
 // A tree that ranks a variant by times of other source than today's may be wrong: it is swept again, or somebody has
 // said in results/<device-key>/known_stale.json why the times hold for this very source.
 TEST(CommittedSelectors, RestOnEvidenceOfTodaysSources) {
-    for (const std::string& key : devices_with_results(ESPALIER_RESULTS)) {
+    for (const std::string& key : evidence_devices()) {
         const fs::path folder = fs::path(ESPALIER_RESULTS) / key;
         const KnownStaleList known = load_known_stale(folder);
         const std::vector<StaleVariant> all = find_stale(committed_results(key).cases);

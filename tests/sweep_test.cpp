@@ -481,18 +481,18 @@ TEST_F(Sweeping, WrongUsageNamesTheFix) {
 
 TEST_F(Sweeping, AKilledMergeLeavesTheOldFileOrTheNewOne) {
     EXPECT_EQ(run(sweep("--variant right,right_baseline -p size=10 -p seed=0,1,2")).code, 0);
-    const std::string csv = results().device.key + "/faulty.csv";
-    const std::string old_csv = read_bytes(folder_ / ("results/" + csv));
+    const std::string cases = results().device.key + "/faulty.jsonl";
+    const std::string old_lines = read_bytes(folder_ / ("results/" + cases));
     EXPECT_EQ(run(sweep("--variant right,right_baseline -p size=10 -p seed=3,4,5 --no-merge")).code, 0);
     fs::copy(folder_ / "results", folder_ / "old", fs::copy_options::recursive);
     const std::vector<std::string> merge{ESPALIER_PROGRAM, "merge", folder_ / "journal", "--results",
                                          folder_ / "results"};
-    std::string new_csv;
+    std::string new_lines;
     {
         ChildProcess child(merge, folder_ / "output.txt");
         ASSERT_EQ(child.wait(), 0);
-        new_csv = read_bytes(folder_ / ("results/" + csv));
-        ASSERT_NE(new_csv, old_csv);
+        new_lines = read_bytes(folder_ / ("results/" + cases));
+        ASSERT_NE(new_lines, old_lines);
     }
     std::mt19937 random(8);
     int old_ones = 0, new_ones = 0;
@@ -503,9 +503,9 @@ TEST_F(Sweeping, AKilledMergeLeavesTheOldFileOrTheNewOne) {
         std::this_thread::sleep_for(std::chrono::microseconds(random() % 30'000));
         child.kill(SIGKILL);
         static_cast<void>(child.wait());
-        const std::string found = read_bytes(folder_ / ("results/" + csv));
-        EXPECT_TRUE(found == old_csv || found == new_csv) << "kill " << kill;
-        (found == old_csv ? old_ones : new_ones) += 1;
+        const std::string found = read_bytes(folder_ / ("results/" + cases));
+        EXPECT_TRUE(found == old_lines || found == new_lines) << "kill " << kill;
+        (found == old_lines ? old_ones : new_ones) += 1;
         EXPECT_NO_THROW(static_cast<void>(results())) << "kill " << kill;
     }
     RecordProperty("old", old_ones);

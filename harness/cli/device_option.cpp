@@ -1,11 +1,9 @@
 #include "harness/cli/device_option.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <filesystem>
-#include <vector>
+#include <string>
 
+#include "harness/cli/measured_devices.hpp"
 #include "harness/emit/emit.hpp"
 #include "harness/records/results.hpp"
 #include "harness/sweep/devices.hpp"
@@ -18,15 +16,6 @@ namespace fs = std::filesystem;
 
 bool is_local_name(const std::string& name) {
     return name == "auto" || name == "cpu" || name == "executor" || gpu_ordinal(name);
-}
-
-std::string measured_devices(const fs::path& results) {
-    std::vector<std::string> keys;
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(results, none))
-        if (fs::exists(entry.path() / "device.json")) keys.push_back(entry.path().filename().string());
-    std::ranges::sort(keys);
-    return keys.empty() ? "none" : fmt::format("{}", fmt::join(keys, ", "));
 }
 
 }  // namespace
@@ -52,15 +41,15 @@ Device device_of(const std::string& name) {
 DeviceInfo described_device(const std::string& name, const fs::path& results) {
     if (is_local_name(name)) return state_of(device_of(name)).info;
     if (!learn::valid_device_key(name))
-        throw Failure(ExitCode::usage, "'" + name + "' is no device key: use one of " + measured_devices(results) +
-                                           ", or " + kDeviceHelp);
+        throw Failure(ExitCode::usage,
+                      "'" + name + "' is no device key: use one of " + listed_devices(results) + ", or " + kDeviceHelp);
     const fs::path folder = results / name;
     if (fs::exists(folder / "device.json")) return load_device(folder);
     for (const Device& local : {Device::best(), Device::cpu()})
         if (local.key() == name) return state_of(local).info;
     throw Failure(ExitCode::no_device, "there is no " + (folder / "device.json").string() +
                                            ": measure the device there with `espalier sweep`, or use one of " +
-                                           measured_devices(results));
+                                           listed_devices(results));
 }
 
 std::string what_runs(const Explanation& explanation) {

@@ -3,7 +3,6 @@
 #include <system_error>
 
 #include "harness/files/replaced_file.hpp"
-#include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench {
 
@@ -18,8 +17,8 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
         file.write(contents);
         file.commit();
     } catch (const std::system_error& error) {
-        throw BadData("cannot write " + path.string() + ": " + error.code().message() +
-                      ": free some space, check the folder's permissions, or choose another folder");
+        throw CannotWrite("cannot write " + path.string() + ": " + error.code().message() +
+                          ": free some space, check the folder's permissions, or choose another folder");
     }
 }
 

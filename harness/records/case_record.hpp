@@ -45,6 +45,9 @@ inline constexpr const char* kNotAskedFor = "--adaptive: not asked for";
 /// The reason of a `not_measured` case that the sweep's time did not suffice for.
 inline constexpr const char* kTimeBudget = "time budget";
 
+/// The condition of a case whose raw samples were not kept: the k-NN peers that were measured before they were.
+inline constexpr const char* kSamplesNotKept = "samples_not_kept";
+
 /// The condition of a case on a GPU that says which of its host's GPUs it was, counted from 0.
 inline constexpr const char* kOrdinalCondition = "gpu_ordinal";
 

@@ -118,7 +118,9 @@ void check_consistency(const CaseRecord& record, const Fields& fields) {
         fields.refuse("reason", ok ? "is given for a case that is ok" : "is empty for a case that is not ok");
     if (std::ranges::count(kVerifications, record.verification) == 0)
         fields.refuse("verification", "is none of the known ways");
-    if (ok && record.samples_ns.empty()) fields.refuse("samples_ns", "is empty for a case that is ok");
+    const auto lost = [](const auto& condition) { return condition.first == kSamplesNotKept; };
+    if (ok && record.samples_ns.empty() && std::ranges::none_of(record.conditions, lost))
+        fields.refuse("samples_ns", "is empty for a case that is ok");
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ struct Line {
     bool overlong = false;     ///< longer than the limit: skipped, not stored
 };
 
-/// Calls `visit` for every line in bounded memory, whatever the file holds; of a file that ends in ".gz", of what it
-/// unpacks to. Throws `BadData` if it cannot be read.
+/// Calls `visit` for every line in bounded memory, whatever the file holds; of a file that ends in ".xz" or
+/// ".gz", of what it unpacks to. Throws `BadData` if it cannot be read.
 void for_each_line(const std::filesystem::path& path, const std::function<void(const Line&)>& visit,
                    std::size_t longest = std::size_t{16} << 20);
 

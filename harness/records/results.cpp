@@ -6,9 +6,8 @@
 
 #include "harness/records/atomic_file.hpp"
 #include "harness/records/codec.hpp"
-#include "harness/records/csv.hpp"
-#include "harness/records/gzip.hpp"
 #include "harness/records/lines.hpp"
+#include "harness/records/packing.hpp"
 #include "kernels/json/bad_data.hpp"
 #include "kernels/json/checked_json.hpp"
 
@@ -61,13 +60,14 @@ Sealed read_single(const fs::path& path, std::string_view kind) {
 }  // namespace
 
 std::string family_of_file(const fs::path& file) {
-    const fs::path unpacked = file.extension() == ".gz" ? file.stem() : file.filename();
+    const fs::path unpacked = is_packed(file) ? file.stem() : file.filename();
     return unpacked.extension() == ".jsonl" ? unpacked.stem().string() : "";
 }
 
 fs::path cases_file(const fs::path& folder, const std::string& family) {
-    const fs::path plain = folder / (family + ".jsonl"), packed = folder / (family + ".jsonl.gz");
-    return fs::exists(packed) ? packed : plain;
+    for (const char* ending : {".jsonl.xz", ".jsonl.gz"})
+        if (fs::path packed = folder / (family + ending); fs::exists(packed)) return packed;
+    return folder / (family + ".jsonl");
 }
 
 std::vector<fs::path> result_files(const fs::path& folder, std::set<std::string> families) {
@@ -75,10 +75,7 @@ std::vector<fs::path> result_files(const fs::path& folder, std::set<std::string>
     for (const auto& entry : fs::directory_iterator(folder, none))
         if (std::string family = family_of_file(entry.path()); !family.empty()) families.insert(std::move(family));
     std::vector<fs::path> files{folder / "coverage.json", folder / "device.json"};
-    for (const std::string& family : families) {
-        files.push_back(cases_file(folder, family));
-        files.push_back(folder / (family + ".csv"));
-    }
+    for (const std::string& family : families) files.push_back(cases_file(folder, family));
     return files;
 }
 
@@ -124,20 +121,21 @@ DeviceResults load_results(const fs::path& folder, std::span<const std::string> 
     results.device = load_device(folder);
     if (fs::exists(folder / "coverage.json"))
         results.missing = decode_missing(read_single(folder / "coverage.json", "coverage").body);
-    std::vector<fs::path> files;
+    std::set<std::string> measured;
     for (const auto& entry : fs::directory_iterator(folder)) {
-        const std::string family = family_of_file(entry.path());
+        std::string family = family_of_file(entry.path());
         if (!family.empty() && (families.empty() || std::ranges::count(families, family)))
-            files.push_back(entry.path());
+            measured.insert(std::move(family));
     }
-    std::sort(files.begin(), files.end());
-    for (const auto& file : files)
+    for (const std::string& family : measured) {
+        const fs::path file = cases_file(folder, family);
         for (CaseRecord& record : load_cases(file)) {
             if (record.provenance.device_key != results.device.key)
                 throw BadData(file.string() + ": has a case of device " + record.provenance.device_key +
                               " among those of " + results.device.key + ": keep devices apart");
             results.cases.push_back(std::move(record));
         }
+    }
     return results;
 }
 
@@ -147,9 +145,11 @@ void save_results(const fs::path& folder, const DeviceResults& results, Packing 
     for (const auto& [family, cases] : families) {
         std::string lines;
         for (const CaseRecord& record : cases) lines += seal("case", espalier::bench::encode(record)) + '\n';
-        const fs::path file = packing == Packing::packed ? folder / (family + ".jsonl.gz") : cases_file(folder, family);
-        write_file_atomically(file, file.extension() == ".gz" ? gzip(lines) : lines);
-        write_file_atomically(folder / (family + ".csv"), to_csv(cases));
+        const fs::path before = cases_file(folder, family);
+        const bool packed = packing == Packing::packed || is_packed(before);
+        const fs::path file = packed ? folder / (family + ".jsonl.xz") : before;
+        write_file_atomically(file, packed ? pack(lines) : lines);
+        if (file != before) fs::remove(before);
     }
     write_file_atomically(folder / "coverage.json", seal("coverage", encode(results.missing)) + '\n');
     write_file_atomically(folder / "device.json", seal("device", espalier::bench::encode(results.device)) + '\n');

@@ -32,8 +32,8 @@ DeviceInfo load_device(const std::filesystem::path& folder);
 /// The cases of one family, in their order; empty if it was not measured.
 std::vector<CaseRecord> cases_of(const DeviceResults& results, std::string_view family);
 
-/// The family whose cases a file holds, by its name: <family>.jsonl, or packed <family>.jsonl.gz. Empty for other
-/// names.
+/// The family whose cases a file holds, by its name: <family>.jsonl, or packed <family>.jsonl.xz
+/// (<family>.jsonl.gz in earlier versions). Empty for other names.
 std::string family_of_file(const std::filesystem::path& file);
 
 /// The file of a family in a device's folder: the packed one if that is there.
@@ -53,8 +53,7 @@ std::vector<CaseRecord> load_cases(const std::filesystem::path& file);
 enum class Packing { as_it_was, packed };
 
 /// Writes the folder's files, each atomically: device.json, coverage.json and, per family that occurs in
-/// `results.cases`, <family>.jsonl (packed where it was, or always) and <family>.csv. Other families' files stay as
-/// they are.
+/// `results.cases`, <family>.jsonl (packed where it was, or always). Other families' files stay as they are.
 void save_results(const std::filesystem::path& folder, const DeviceResults& results,
                   Packing packing = Packing::as_it_was);
 

@@ -117,9 +117,9 @@ void expect_written(int code) {
 }  // namespace
 
 fs::path write_page(const PageOptions& options) {
-    std::vector<std::string> command{find_python(), find_script("report.py").string(),
-                                     "--results",   options.results.string(),
-                                     "--output",    options.output.string()};
+    std::vector<std::string> command{
+        find_python(), find_script("report.py").string(), "--results", options.results.string(),
+        "--exports",   options.exports.string(),          "--output",  options.output.string()};
     for (const std::string& device : options.devices) command.insert(command.end(), {"--device", device});
     if (options.published) command.emplace_back("--published");
     expect_written(run(command, options.quiet));

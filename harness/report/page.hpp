@@ -8,10 +8,10 @@
 namespace espalier::bench::report {
 
 struct PageOptions {
-    std::filesystem::path results, output;
-    std::vector<std::string> devices;  ///< keys; empty means all
-    bool published = false;            ///< the source documents' figures alone, as published.html
-    bool quiet = false;                ///< keep what the page's writer prints to stdout to itself
+    std::filesystem::path results, exports, output;  ///< trees and figures; tables, by `export_records`; pages
+    std::vector<std::string> devices;                ///< keys; empty means all
+    bool published = false;                          ///< the source documents' figures alone, as published.html
+    bool quiet = false;                              ///< keep what the page's writer prints to stdout to itself
 };
 
 /// Writes output/index.html, or published.html, from a results folder, with plots/report.py, and returns the page's

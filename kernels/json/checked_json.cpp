@@ -1,7 +1,7 @@
 #include "kernels/json/checked_json.hpp"
 
 #include <cmath>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "kernels/json/bad_data.hpp"
@@ -11,26 +11,28 @@ namespace {
 
 using nlohmann::json;
 
-/// Walks the text without building anything and stops at the first thing that is not wanted.
-class Inspector final : public nlohmann::json_sax<json> {
+/// Builds the document while the text is read, once, and stops at the first thing that is not wanted.
+class Builder final : public nlohmann::json_sax<json> {
 public:
-    explicit Inspector(int depth) : depth_(static_cast<std::size_t>(depth)) {}
+    explicit Builder(int depth) : depth_(static_cast<std::size_t>(depth)) {}
 
-    bool null() override { return true; }
-    bool boolean(bool) override { return true; }
-    bool number_integer(number_integer_t) override { return true; }
-    bool number_unsigned(number_unsigned_t) override { return true; }
+    bool null() override { return add(nullptr); }
+    bool boolean(bool value) override { return add(value); }
+    bool number_integer(number_integer_t value) override { return add(value); }
+    bool number_unsigned(number_unsigned_t value) override { return add(value); }
     bool number_float(number_float_t value, const string_t&) override {
-        return std::isfinite(value) || fail("a number does not fit a double");
+        return std::isfinite(value) ? add(value) : fail("a number does not fit a double");
     }
-    bool string(string_t&) override { return true; }
+    bool string(string_t& value) override { return add(std::move(value)); }
     bool binary(binary_t&) override { return fail("binary data"); }
-    bool start_object(std::size_t) override { return open(); }
+    bool start_object(std::size_t) override { return open(json::object()); }
     bool key(string_t& name) override {
-        return names_.back().insert(name).second || fail("the key '" + name.substr(0, 40) + "' occurs twice");
+        const auto [place, is_new] = open_.back()->get_ref<json::object_t&>().try_emplace(std::move(name));
+        member_ = &place->second;
+        return is_new || fail("the key '" + place->first.substr(0, 40) + "' occurs twice");
     }
     bool end_object() override { return close(); }
-    bool start_array(std::size_t) override { return open(); }
+    bool start_array(std::size_t) override { return open(json::array()); }
     bool end_array() override { return close(); }
     bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override {
         // The parser's message repeats the input, of which nothing should reach a terminal unfiltered.
@@ -40,14 +42,25 @@ public:
     }
 
     [[nodiscard]] const std::string& problem() const { return problem_; }
+    json take() { return std::move(root_); }
 
 private:
-    bool open() {
-        names_.emplace_back();
-        return names_.size() <= depth_ || fail("nested deeper than " + std::to_string(depth_));
+    json& place(json value) {
+        if (open_.empty()) return root_ = std::move(value);
+        if (open_.back()->is_object()) return *member_ = std::move(value);
+        return open_.back()->get_ref<json::array_t&>().emplace_back(std::move(value));
+    }
+    bool add(json value) {
+        place(std::move(value));
+        return true;
+    }
+    bool open(json empty) {
+        // What is open does not move: nothing is added to an array while one of its elements is open.
+        open_.push_back(&place(std::move(empty)));
+        return open_.size() <= depth_ || fail("nested deeper than " + std::to_string(depth_));
     }
     bool close() {
-        names_.pop_back();
+        open_.pop_back();
         return true;
     }
     bool fail(std::string why) {
@@ -56,7 +69,9 @@ private:
     }
 
     std::size_t depth_;
-    std::vector<std::unordered_set<std::string>> names_;
+    json root_;
+    std::vector<json*> open_;
+    json* member_ = nullptr;  ///< of the innermost object, the one whose name was read last
     std::string problem_;
 };
 
@@ -73,10 +88,10 @@ json parse_checked(std::string_view text, const JsonLimits& limits) {
     if (text.size() > limits.bytes)
         throw BadData("JSON of " + std::to_string(text.size()) + " bytes is longer than " +
                       std::to_string(limits.bytes));
-    Inspector inspector(limits.depth);
-    if (!json::sax_parse(text.begin(), text.end(), &inspector))
-        throw BadData(inspector.problem().empty() ? "not JSON" : inspector.problem());
-    return json::parse(text.begin(), text.end());
+    Builder builder(limits.depth);
+    if (!json::sax_parse(text.begin(), text.end(), &builder))
+        throw BadData(builder.problem().empty() ? "not JSON" : builder.problem());
+    return builder.take();
 }
 
 double finite(const json& value, const std::string& what) {

@@ -10,6 +10,7 @@
 #include "espalier/explanation.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
+#include "harness/cli/measured_devices.hpp"
 #include "harness/cli/print_json.hpp"
 #include "kernels/dispatch/families.hpp"
 
@@ -23,7 +24,7 @@ struct ExplainOptions {
     std::vector<std::string> axes;
     std::string device = "auto";
     std::string variant;
-    fs::path results = "results";
+    std::string results;  ///< empty: the default
     bool deterministic = false;
     bool json = false;
 };
@@ -68,7 +69,7 @@ nlohmann::ordered_json to_json(const Explanation& why) {
 }
 
 void run_explain(const ExplainOptions& options) {
-    const DeviceInfo device = described_device(options.device, options.results);
+    const DeviceInfo device = described_device(options.device, results_to_read(options.results, {options.device}));
     const std::string problem = fmt::format("{}", fmt::join(options.axes, ";"));
     const auto explain_it = [&](const ForcedVariant* forced) {
         return explain(options.family, problem, device, forced, {.deterministic = options.deterministic});
@@ -95,7 +96,7 @@ void add_explain(Command& app, ExitCode&) {
         .capture_default_str();
     command.add_option("--variant", options->variant, "explain this variant instead of the selector's choice");
     command.add_flag("--deterministic", options->deterministic, "what runs when equal calls must give equal bits");
-    command.add_option("--results", options->results, "folder with one folder per device").capture_default_str();
+    command.add_option("--results", options->results, kResultsHelp);
     command.add_flag("--json", options->json, "print JSON");
     command.callback([options] { run_explain(*options); });
 }

@@ -10,6 +10,7 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
+#include "harness/cli/measured_devices.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/sweep_report.hpp"
@@ -36,6 +37,7 @@ struct Arguments {
     MeasuringTimes times;
     int problems = 300, threads = 0;
     std::uint64_t seed = 2026;
+    std::string results;  ///< empty: the default
     bool from_results = false, disturbed_too = false, dry_run = false, json = false;
 };
 
@@ -54,6 +56,8 @@ std::vector<std::string> families_to_judge(const std::vector<std::string>& asked
 
 SweepOptions interpret(const Arguments& arguments) {
     SweepOptions options = arguments.options;
+    options.results_folder = arguments.from_results ? results_to_read(arguments.results, {options.device})
+                                                    : results_to_write(arguments.results);
     if (!options.variants.empty() && !options.resume)
         throw Failure(ExitCode::usage, "--variant adds to what the journal has of the others: give --resume, too");
     options.families = families_to_judge(options.families);
@@ -266,7 +270,7 @@ void add_judge(Command& app, ExitCode& code) {
     const Option from_results = command.add_flag("--from-results", arguments.from_results,
                                                  "measure nothing: grade the problems that are on file");
     command.add_option("--threads", arguments.threads, "use so many CPU threads; the device's key says so").positive();
-    command.add_option("--results", options.results_folder, "folder with one folder per device").capture_default_str();
+    command.add_option("--results", arguments.results, kResultsHelp);
     command.add_flag("--dry-run", arguments.dry_run, "print the cases and the expected time, measure nothing")
         .excludes(from_results);
     command.add_flag("--quiet", options.quiet, "no progress, only errors");

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/command.hpp"
+#include "harness/cli/measured_devices.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/text/to_stderr.hpp"
 
@@ -16,7 +17,7 @@ namespace {
 
 struct Arguments {
     std::vector<std::string> journals{"results/journal"};
-    std::string results = "results";
+    std::string results;  ///< empty: the default
     std::vector<std::string> allow;
     bool replace = false, supersede = false, latest_plan = false, json = false, quiet = false;
 };
@@ -50,11 +51,12 @@ nlohmann::ordered_json to_json(const MergeReport& report) {
 }
 
 void run(const Arguments& arguments) {
+    const std::string results = results_to_write(arguments.results);
     const std::vector<std::filesystem::path> inputs(arguments.journals.begin(), arguments.journals.end());
     auto output = nlohmann::ordered_json::array();
-    for (const MergeReport& report : merge_journals(inputs, arguments.results, interpret(arguments))) {
+    for (const MergeReport& report : merge_journals(inputs, results, interpret(arguments))) {
         output.push_back(to_json(report));
-        if (!arguments.quiet) to_stderr("{}", describe(report, arguments.results));
+        if (!arguments.quiet) to_stderr("{}", describe(report, results));
     }
     if (output.empty())
         throw Failure(ExitCode::bad_data,
@@ -68,7 +70,7 @@ void add_merge(Command& app, ExitCode&) {
     static Arguments arguments;
     Command command = app.add_subcommand("merge", "Merge journals of sweeps into results/<device-key>/");
     command.add_option("journals", arguments.journals, "journal files, or folders of them").capture_default_str();
-    command.add_option("--results", arguments.results, "folder of the results").capture_default_str();
+    command.add_option("--results", arguments.results, kResultsToWriteHelp);
     command
         .add_option("--allow", arguments.allow,
                     "pool records of different drivers, builds or caches (cold, clean and warm)")

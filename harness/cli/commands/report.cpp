@@ -1,17 +1,18 @@
 // `espalier report`: the exports and the HTML page of everything under results/.
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "harness/cli/command.hpp"
+#include "harness/cli/measured_devices.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/files/same_file.hpp"
 #include "harness/records/atomic_file.hpp"
-#include "harness/records/csv.hpp"
-#include "harness/records/results.hpp"
-#include "harness/report/exports.hpp"
+#include "harness/report/export_files.hpp"
 #include "harness/report/page.hpp"
 #include "harness/text/printable.hpp"
 #include "harness/text/to_stderr.hpp"
@@ -23,75 +24,65 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-    std::string results = "results";
+    std::string results;  ///< empty: the default
     std::string output = "report";
     std::vector<std::string> devices;
     bool no_page = false, published = false, json = false;
 };
 
-/// The device keys that have results, or the ones asked for.
-std::vector<std::string> device_keys(const Options& options) {
-    std::error_code missing;
-    std::vector<std::string> known;
-    for (const auto& entry : fs::directory_iterator(options.results, missing))
-        if (fs::exists(entry.path() / "device.json")) known.push_back(entry.path().filename().string());
-    std::sort(known.begin(), known.end());
-    for (const std::string& key : options.devices)
-        if (std::find(known.begin(), known.end(), key) == known.end())
-            throw Failure(ExitCode::bad_data, options.results + " has no results of " + key +
-                                                  ": measure them with espalier sweep, or give --results");
-    if (known.empty())
-        throw Failure(ExitCode::bad_data, options.results + " holds no results: measure first with espalier sweep");
-    return options.devices.empty() ? known : options.devices;
+constexpr std::array kFormats{report::ExportFormat::csv, report::ExportFormat::benchmark, report::ExportFormat::t4};
+
+/// What the page is made of as tables; of the devices' own sweeps in the other formats, too.
+std::span<const report::ExportFormat> formats_of(const Options& options, const report::RecordSet& set) {
+    const bool sweep = !set.place.has_parent_path() && !options.published;
+    return std::span(kFormats).first(sweep ? kFormats.size() : 1);
 }
 
+/// The devices' records, and the published suite's of all devices: a GPU's figures stand beside those of a CPU.
+std::vector<report::RecordSet> sets_of(const Options& options) {
+    std::vector<report::RecordSet> sets;
+    const auto add = [&sets](report::RecordSet& set) {
+        const auto is_there = [&set](const report::RecordSet& other) { return other.place == set.place; };
+        if (std::ranges::none_of(sets, is_there)) sets.push_back(std::move(set));
+    };
+    for (const std::string& key : device_keys(options.results, options.devices))
+        for (report::RecordSet& set : report::record_sets(options.results, key)) add(set);
+    for (report::RecordSet& set : report::published_sets(options.results)) add(set);
+    return sets;
+}
+
+fs::path exports_of(const Options& options) { return fs::path(options.output) / "exports"; }
+
 /// Before anything is written: by a link, the folder of the report may lead back into the results.
-void refuse_to_destroy_results(const Options& options, const std::vector<std::string>& keys) {
+void refuse_to_destroy_results(const Options& options, const std::vector<report::RecordSet>& sets) {
     const char* page = options.published ? "published.html" : "index.html";
     std::vector<NamedFile> inputs, outputs{{"", (fs::path(options.output) / page).string()}};
-    for (const std::string& key : keys)
-        for (const auto& entry : fs::directory_iterator(fs::path(options.results) / key)) {
-            inputs.push_back({"", entry.path().string()});
-            const std::string family = family_of_file(entry.path());
-            for (const char* ending : {".csv", ".benchmark.json", ".t4.json"})
-                if (!family.empty())
-                    outputs.push_back({"", (fs::path(options.output) / "exports" / key / (family + ending)).string()});
-        }
+    for (const report::RecordSet& set : sets) {
+        for (const auto& entry : fs::directory_iterator(set.records)) inputs.push_back({"", entry.path().string()});
+        for (const fs::path& path : export_paths(set, exports_of(options), formats_of(options, set), {}))
+            outputs.push_back({"", path.string()});
+    }
     refuse_same_files(outputs, inputs);
 }
 
-/// Writes the exports of one device and returns their paths.
-std::vector<std::string> write_exports(const Options& options, const std::string& key) {
-    const DeviceResults results = load_results(fs::path(options.results) / key);
-    std::map<std::string, std::vector<CaseRecord>> families;
-    for (const CaseRecord& record : results.cases) families[record.family].push_back(record);
-    std::vector<std::string> written;
-    const auto write = [&](const std::string& name, const std::string& text) {
-        const fs::path path = fs::path(options.output) / "exports" / key / name;
-        write_file_atomically(path, text);
-        written.push_back(path.string());
-    };
-    for (const auto& [family, cases] : families) {
-        write(family + ".csv", to_csv(cases));
-        write(family + ".benchmark.json", report::google_benchmark_json(results.device, cases));
-        write(family + ".t4.json", report::t4_json(cases));
-    }
-    return written;
-}
-
-void run(const Options& options, ExitCode& code) {
+void run(Options options, ExitCode& code) {
+    options.results = results_to_read(options.results, options.devices);
     nlohmann::ordered_json written{{"page", nullptr}, {"exports", nlohmann::ordered_json::array()}};
-    const std::vector<std::string> keys = device_keys(options);
-    refuse_to_destroy_results(options, keys);
+    const std::vector<report::RecordSet> sets = sets_of(options);
+    refuse_to_destroy_results(options, sets);
     // One damaged folder must not hide the others: say so, go on, and end with bad_data.
-    for (const std::string& key : options.published ? std::vector<std::string>{} : keys) try {
-            for (const std::string& path : write_exports(options, key)) written["exports"].push_back(path);
+    for (const report::RecordSet& set : sets) try {
+            for (const fs::path& path : export_records(set, exports_of(options), formats_of(options, set), {}))
+                written["exports"].push_back(path.string());
+        } catch (const CannotWrite&) {
+            throw;
         } catch (const BadData& error) {
-            to_stderr("espalier: no exports of {}: {}\n", printable(key), printable_lines(error.what()));
+            to_stderr("espalier: no exports of {}: {}\n", printable(set.place.string()), printable_lines(error.what()));
             code = ExitCode::bad_data;
         }
     if (!options.no_page) try {
-            const report::PageOptions page{options.results, options.output, options.devices, options.published, true};
+            const report::PageOptions page{options.results, exports_of(options), options.output,
+                                           options.devices, options.published,   true};
             written["page"] = report::write_page(page).string();
         } catch (const report::PageError& error) {
             throw Failure(error.bad_data() ? ExitCode::bad_data : ExitCode::usage, error.what());
@@ -109,8 +100,7 @@ void run(const Options& options, ExitCode& code) {
 void add_report(Command& app, ExitCode& code) {
     auto options = std::make_shared<Options>();
     Command command = app.add_subcommand("report", "Write the HTML report and the exports of all results");
-    command.add_option("--results", options->results, "Folder of the results, one folder per device in it")
-        .capture_default_str();
+    command.add_option("--results", options->results, kResultsHelp);
     command.add_option("-o,--output", options->output, "Folder for the page and exports/").capture_default_str();
     command.add_option("--device", options->devices, "Only these devices, by key").delimiter(',');
     const auto no_page = command.add_flag("--no-page", options->no_page, "Write the exports only; needs no Python");

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "harness/cli/command.hpp"
+#include "harness/cli/measured_devices.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/warnings.hpp"
@@ -28,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Arguments {
-    std::vector<std::string> paths{"results"}, families, axes;
+    std::vector<std::string> paths, families, axes;
     std::string filter;
     std::uint64_t limit = 0;  ///< 0: none
     bool json = false;
@@ -117,7 +118,8 @@ void run(const Arguments& arguments) {
     auto output = nlohmann::ordered_json::array();
     std::size_t shown = 0;
     std::set<std::string> axes;  // that any record has
-    for (const std::string& path : arguments.paths)
+    const std::vector<std::string> usual{results_to_read("")};
+    for (const std::string& path : arguments.paths.empty() ? usual : arguments.paths)
         for (const DeviceResults& results : load(path)) {
             std::vector<const CaseRecord*> cases;
             for (const CaseRecord& record : results.cases) {
@@ -139,8 +141,9 @@ void run(const Arguments& arguments) {
 void add_show(Command& app, ExitCode&) {
     auto arguments = std::make_shared<Arguments>();
     Command command = app.add_subcommand("show", "Show which variant is the fastest on which problem, and its time");
-    command.add_option("paths", arguments->paths, "results of one device or of several, journals or folders of them")
-        .capture_default_str();
+    command.add_option("paths", arguments->paths,
+                       "results of one device or of several, journals or folders of them; default: "
+                       "results/local if anything was measured here, else results");
     command.add_option("--family", arguments->families, "only these").delimiter(',');
     command.add_option("--filter", arguments->filter,
                        "only cases whose family/variant|problem|configuration this regular expression finds");

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/command.hpp"
+#include "harness/cli/measured_devices.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/records/atomic_file.hpp"
 #include "harness/text/to_stderr.hpp"
@@ -22,7 +23,7 @@ namespace fs = std::filesystem;
 
 struct Arguments {
     SlurmJob job;
-    std::string journal = "results/journal", results = "results";
+    std::string journal = "results/journal", results;  ///< empty: the default
     bool dry_run = false, no_merge = false, json = false;
 };
 
@@ -51,7 +52,7 @@ void run(Arguments arguments) {
     std::error_code error;
     job.program = fs::read_symlink("/proc/self/exe", error);
     job.journal = fs::absolute(arguments.journal).lexically_normal();
-    job.results = fs::absolute(arguments.results).lexically_normal();
+    job.results = fs::absolute(results_to_write(arguments.results)).lexically_normal();
     const std::string array = array_script(job), merge = merge_script(job);
     if (arguments.dry_run) {
         fmt::print("{}{}", array, arguments.no_merge ? "" : "\n" + merge);
@@ -74,9 +75,10 @@ void run(Arguments arguments) {
                                           {"results", job.results.string()}},
                    2);
     else
-        fmt::print(
-            "array job {} of {} shards{}\n", id, job.shards,
-            merge_id.empty() ? "" : fmt::format(", then job {} merges them into {}", merge_id, arguments.results));
+        fmt::print("array job {} of {} shards{}\n", id, job.shards,
+                   merge_id.empty() ? ""
+                                    : fmt::format(", then job {} merges them into {}", merge_id,
+                                                  results_to_write(arguments.results)));
     to_stderr("logs and scripts are in {}; a shard that ends early goes on with the same command again\n",
               folder.string());
 }
@@ -97,7 +99,7 @@ void add_slurm(Command& app, ExitCode&) {
         .type_name("OPTION");
     command.add_option("--output", arguments->journal, "folder of the journals, which every node must see")
         .capture_default_str();
-    command.add_option("--results", arguments->results, "folder that the shards are merged into").capture_default_str();
+    command.add_option("--results", arguments->results, kResultsToWriteHelp);
     command.add_flag("--no-merge", arguments->no_merge, "submit no job that merges");
     command.add_flag("--dry-run", arguments->dry_run, "print the scripts, submit nothing");
     command.add_flag("--json", arguments->json, "the jobs' ids as JSON");

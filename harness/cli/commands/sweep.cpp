@@ -13,6 +13,7 @@
 
 #include "harness/adaptive/adaptive_strategy.hpp"
 #include "harness/cli/command.hpp"
+#include "harness/cli/measured_devices.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/sweep_report.hpp"
@@ -33,7 +34,7 @@ struct Arguments {
     SweepOptions options;
     std::string effort = "standard", cache = "auto", verify = "auto", counters = "auto";
     MeasuringTimes times;
-    std::string noise = "0.5%", shard, adaptive, suite;
+    std::string noise = "0.5%", shard, adaptive, suite, results;
     std::vector<std::string> axes;
     int threads = 0, drawn = 0;
     bool dry_run = false, json = false, no_merge = false, no_ceilings = false, quick = false;
@@ -96,6 +97,7 @@ void measure_recorded(SweepOptions& options) {
 
 SweepOptions interpret(const Arguments& arguments) {
     SweepOptions options = arguments.options;
+    options.results_folder = results_to_write(arguments.results);
     options.effort = arguments.effort == "quick"  ? Effort::quick
                      : arguments.effort == "full" ? Effort::full
                                                   : Effort::standard;
@@ -262,8 +264,7 @@ void add_sweep(Command& app, ExitCode& code) {
                      "be true");
     command.add_option("--threads", arguments.threads, "use so many CPU threads; the device's key says so").positive();
     command.add_option("--output", options.journal_folder, "folder of the journals").capture_default_str();
-    command.add_option("--results", options.results_folder, "folder that the sweep is merged into")
-        .capture_default_str();
+    command.add_option("--results", arguments.results, kResultsToWriteHelp);
     command.add_flag("--no-merge", arguments.no_merge, "leave the results folder alone");
     command.add_flag("--dry-run", arguments.dry_run, "print the cases and the expected time, measure nothing");
     command.add_flag("--quiet", options.quiet, "no progress, only errors");

@@ -11,6 +11,7 @@
 
 #include "harness/cli/ablation_report.hpp"
 #include "harness/cli/command.hpp"
+#include "harness/cli/measured_devices.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/files/same_file.hpp"
 #include "harness/records/atomic_file.hpp"
@@ -24,8 +25,11 @@
 namespace espalier::bench::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct Options {
     std::vector<std::string> devices, families;
+    std::string results, output;  ///< empty: the defaults
     learn::TrainingFolders folders;
     learn::TrainOptions train;
     std::filesystem::path matrices;
@@ -191,6 +195,10 @@ void run(Options options, ExitCode& code) {
     options.train.evaluate = !options.trees;
     for (const std::string& family : options.families) family_named(family);  // throws for one that there is not
     options.every_device = options.devices.empty();
+    // What is checked is what is committed.
+    const bool committed = options.check && options.every_device && options.results.empty();
+    options.folders.results = committed ? "results" : results_to_read(options.results, options.devices);
+    options.folders.output = options.output.empty() ? selectors_of(options.folders.results) : fs::path(options.output);
     const bool everything = options.every_device && options.families.empty();
     if (options.devices.empty()) options.devices = learn::devices_with_results(options.folders.results);
     if (options.ablation.any()) return answer_ablation(options);
@@ -249,9 +257,10 @@ void add_train(Command& app, ExitCode& code) {
     Command command = app.add_subcommand("train", "Learn from results which variant to run, and write it as C++");
     command.add_option("--device", options->devices, "Device keys; default: every folder of results").type_name("KEY");
     command.add_option("--family", options->families, "Families; default: all that were measured");
-    command.add_option("--results", options->folders.results, "Folder with one folder per device")
-        .capture_default_str();
-    command.add_option("--output", options->folders.output, "Where the selectors go").capture_default_str();
+    command.add_option("--results", options->results, kResultsHelp);
+    command.add_option("--output", options->output,
+                       "Where the selectors go; default: kernels/selectors, those of results/local to "
+                       "results/local/selectors");
     command.add_option("--max-leaves", options->train.learn.max_leaves, "Largest tree")
         .within(1, 1000)
         .capture_default_str();

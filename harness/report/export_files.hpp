@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace espalier::bench::report {
+
+/// The formats of an export, one file per family: <family>.csv, <family>.benchmark.json (Google Benchmark's) and
+/// <family>.t4.json (the auto-tuning community's).
+enum class ExportFormat { csv, benchmark, t4 };
+
+/// A folder of records below a folder of results, and where its exports go below the folder of exports: the same path.
+struct RecordSet {
+    std::filesystem::path records;
+    std::filesystem::path place;  ///< <key>, <key>/unseen, <key>/peers, published/<key>
+};
+
+/// What `results` holds of a device: its sweep, its unseen problems, its peers, and its cases of the published suite.
+std::vector<RecordSet> record_sets(const std::filesystem::path& results, const std::string& device_key);
+
+/// The cases of the published suite, of every device.
+std::vector<RecordSet> published_sets(const std::filesystem::path& results);
+
+/// The files that exporting a set writes below `output`.
+std::vector<std::filesystem::path> export_paths(const RecordSet& set, const std::filesystem::path& output,
+                                                std::span<const ExportFormat> formats,
+                                                std::span<const std::string> families);
+
+/// Writes the exports of a set, of all families or of those named; returns their paths. Each file appears whole or not
+/// at all. Throws `BadData` for records that cannot be read and files that cannot be written.
+std::vector<std::filesystem::path> export_records(const RecordSet& set, const std::filesystem::path& output,
+                                                  std::span<const ExportFormat> formats,
+                                                  std::span<const std::string> families);
+
+}  // namespace espalier::bench::report
