@@ -108,13 +108,16 @@ void keep_unseen(const ordered_json& before, const Trained& now, const DeviceInf
 }
 
 /// Results of devices that are alike, in the order of their keys.
-std::vector<DeviceResults> results_beside(const DeviceResults& results, const fs::path& folder,
+std::vector<DeviceResults> results_beside(const DeviceResults& results, const TrainingFolders& folders,
                                           const std::vector<std::string>& families) {
+    std::map<std::string, fs::path> known;
+    for (const fs::path& folder : {folders.results, folders.evidence})
+        if (fs::is_directory(folder))
+            for (const std::string& key : devices_with_results(folder)) known.try_emplace(key, folder / key);
     std::vector<DeviceResults> others;
-    for (const std::string& key : devices_with_results(folder)) {
-        if (key == results.device.key || !alike(results.device, load_device(folder / key))) continue;
-        others.push_back(load_results(folder / key, families));
-    }
+    for (const auto& [key, folder] : known)
+        if (key != results.device.key && alike(results.device, load_device(folder)))
+            others.push_back(load_results(folder, families));
     return others;
 }
 
@@ -244,7 +247,7 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
     if (results.device.emulated)
         throw BadEvidence(device_key + " is emulated: its times say nothing about a device; remove " + folder.string());
 
-    const std::vector<DeviceResults> others = results_beside(results, folders.results, families);
+    const std::vector<DeviceResults> others = results_beside(results, folders, families);
     std::map<std::string, std::vector<CaseRecord>> records;
     for (const CaseRecord& record : results.cases) records[record.family].push_back(record);
     TrainedDevice trained{.device = results.device, .known_stale = load_known_stale(folder)};

@@ -66,6 +66,7 @@ struct TrainedDevice {
 struct TrainingFolders {
     std::filesystem::path results = "results";
     std::filesystem::path output = "kernels/selectors";
+    std::filesystem::path evidence;  ///< more results to learn from, of devices that are alike; empty: none
 };
 
 /// The device keys under `results`: folders with a device.json, sorted.

@@ -13,6 +13,7 @@
 #include "harness/cli/command.hpp"
 #include "harness/cli/measured_devices.hpp"
 #include "harness/cli/print_json.hpp"
+#include "harness/files/read_file.hpp"
 #include "harness/files/same_file.hpp"
 #include "harness/records/atomic_file.hpp"
 #include "harness/records/results.hpp"
@@ -21,6 +22,7 @@
 #include "harness/text/to_stderr.hpp"
 #include "harness/train/export.hpp"
 #include "harness/train/transfer.hpp"
+#include "kernels/dispatch/tree_file.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -128,6 +130,31 @@ void warn_of_stale_evidence(const learn::TrainedDevice& trained) {
                 trained.device.key, describe(stale), trained.device.key);
 }
 
+/// On how many measured problems the committed tree of this very device rests; 0 if there is none.
+int committed_problems(const std::string& key, std::string_view family) {
+    const auto text = read_file(fs::path("results") / key / (std::string(family) + ".tree.json"));
+    if (!text) return 0;
+    int problems = 0;
+    for (const TreeFile::Node& node : read_tree(*text).nodes) problems += node.problems;
+    return problems;
+}
+
+/// Of a device that is swept here and has a committed tree, the tree that more was measured for is shipped.
+void leave_to_committed_trees(const Options& options, learn::TrainedDevice& trained) {
+    if (options.folders.evidence.empty()) return;
+    for (std::size_t i = 0; i < trained.families.size(); ++i) {
+        const learn::Trained& own = trained.families[i];
+        const int committed = committed_problems(trained.device.key, own.family->name());
+        if (committed <= static_cast<int>(own.evidence.matrix.rows())) continue;
+        trained.notices.push_back(fmt::format(
+            "{}: the committed tree of this very device stays in use: it rests on {} problems, this one on {}",
+            own.family->name(), committed, own.evidence.matrix.rows()));
+        trained.files[i].same = true;
+        std::error_code none;
+        fs::remove(trained.files[i].path, none);
+    }
+}
+
 void print_decision_diffs(const learn::TrainedDevice& trained) {
     for (std::size_t i = 0; i < trained.diffs.size(); ++i)
         if (trained.diffs[i] && !trained.diffs[i]->changes.empty())
@@ -198,6 +225,8 @@ void run(Options options, ExitCode& code) {
     // What is checked is what is committed.
     const bool committed = options.check && options.every_device && options.results.empty();
     options.folders.results = committed ? "results" : results_to_read(options.results, options.devices);
+    // Of this machine's own results: devices that are alike are among the committed ones.
+    if (selectors_of(options.folders.results) != selectors_of("results")) options.folders.evidence = "results";
     options.folders.output = options.output.empty() ? selectors_of(options.folders.results) : fs::path(options.output);
     const bool everything = options.every_device && options.families.empty();
     if (options.devices.empty()) options.devices = learn::devices_with_results(options.folders.results);
@@ -209,8 +238,9 @@ void run(Options options, ExitCode& code) {
     auto json = nlohmann::ordered_json::array();
     for (const std::string& key : options.devices) {
         if (!options.quiet) to_stderr("training {}\n", key);
-        const auto maybe = train(options, key);
+        auto maybe = train(options, key);
         if (!maybe) continue;
+        if (!options.check) leave_to_committed_trees(options, *maybe);
         const learn::TrainedDevice& trained = *maybe;
         if (!options.quiet)
             for (const auto& notice : trained.notices) to_stderr("{}: {}\n", key, notice);
