@@ -11,10 +11,11 @@ std::unique_ptr<Record> open_index(const std::vector<std::string>& paths, const 
 /// 32-bit little-endian floats, receiver after receiver within each file, one file after the other in time.
 std::unique_ptr<Record> open_raw(const std::vector<std::string>& paths, const RecordOptions& options);
 
-/// SEG-Y, a trace per receiver in each file; any sample format that segyio converts.
+/// SEG-Y, a trace per receiver in each file, each beginning by its own clock and delay of recording; IBM and IEEE
+/// floats of 4 bytes, integers of 1, 2 and 4.
 std::unique_ptr<Record> open_segy(const std::vector<std::string>& paths, const RecordOptions& options);
 
-/// miniSEED 2, a channel per receiver; records in any order, any encoding that libmseed decodes.
+/// miniSEED 2 and 3, a channel per receiver; records in any order, any encoding that libmseed decodes.
 std::unique_ptr<Record> open_miniseed(const std::vector<std::string>& paths, const RecordOptions& options);
 
 /// A file of a record and where its samples lie in it.
@@ -22,6 +23,9 @@ struct Segment {
     std::string path;
     std::int64_t first = 0, samples = 0;
 };
+
+/// Throws for a pipe or a device: records are read in several places, some of them more than once.
+void check_is_file(const std::string& path);
 
 /// Throws if a file's sampling rate is not the one that the user expects; 0 expects nothing.
 void check_rate(const std::string& path, double rate, double expected);

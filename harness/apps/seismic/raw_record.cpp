@@ -80,6 +80,7 @@ private:
                                   "with zeros by --fill-missing"
                                 : std::string("cannot be read: ") + std::strerror(errno));
         }
+        check_is_file(segment.path);
         const std::int64_t row = receivers_ * kSampleBytes, most = std::numeric_limits<std::int64_t>::max() / row;
         const std::int64_t wanted = std::min(segment.samples, most) * row;
         if (status.st_size == wanted) return true;
@@ -148,6 +149,7 @@ std::unique_ptr<Record> open_raw(const std::vector<std::string>& paths, const Re
     std::vector<Segment> segments;
     std::int64_t first = 0;
     for (const std::string& path : paths) {
+        check_is_file(path);
         io::open_for_reading(path);  // for its messages
         const auto bytes = static_cast<std::int64_t>(fs::file_size(path));
         if (bytes == 0 || bytes % row != 0)

@@ -1,12 +1,15 @@
 #include "harness/apps/seismic/record.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <cctype>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include "harness/apps/io/bad_file.hpp"
 #include "harness/apps/seismic/formats.hpp"
@@ -35,24 +38,63 @@ std::string format_of(const std::vector<std::string>& paths, const RecordOptions
 
 }  // namespace
 
+void Record::clear_gaps(std::int64_t first, std::int64_t count, float* to, std::int64_t stride) const {
+    for (const Gap& gap : gaps_) {
+        const std::int64_t from = std::max(gap.first, first), until = std::min(gap.first + gap.samples, first + count);
+        const std::int64_t begin = std::max<std::int64_t>(gap.receiver, 0),
+                           end = gap.receiver < 0 ? receivers_ : gap.receiver + 1;
+        for (std::int64_t r = begin; r < end && from < until; ++r)
+            std::fill(to + r * stride + from - first, to + r * stride + until - first, 0);
+    }
+}
+
 void Record::read(std::int64_t first, std::int64_t count, float* to, std::int64_t stride) {
-    const auto zeros = [&](std::int64_t from, std::int64_t until, std::int64_t receiver) {
-        from = std::max(from, first);
-        until = std::min(until, first + count);
+    const auto zeros = [&](std::int64_t from, std::int64_t until) {
         for (std::int64_t r = 0; r < receivers_ && from < until; ++r)
-            if (receiver < 0 || r == receiver)
-                std::fill(to + r * stride + from - first, to + r * stride + until - first, 0);
+            std::fill(to + r * stride + from - first, to + r * stride + until - first, 0);
     };
-    const std::int64_t begin = std::clamp<std::int64_t>(first, 0, samples_);
-    const std::int64_t end = std::clamp<std::int64_t>(first + count, begin, samples_);
-    zeros(first, begin, -1);
-    zeros(end, first + count, -1);
+    const std::int64_t begin = std::clamp<std::int64_t>(0, first, first + count);
+    const std::int64_t end = std::clamp<std::int64_t>(samples_, begin, first + count);
+    zeros(first, begin);
+    zeros(end, first + count);
     // Only where no file has samples: clearing everything first would write all memory twice.
-    for (const Gap& gap : gaps_) zeros(gap.first, gap.first + gap.samples, gap.receiver);
+    clear_gaps(first, count, to, stride);
     if (begin == end) return;
     float* const inside = to + (begin - first);
     read_within(begin, end - begin, inside, stride);
     check_finite(begin, end - begin, inside, stride);
+}
+
+void Record::find_silences() {
+    // Steps of the number of receivers that have a gap.
+    std::vector<std::pair<std::int64_t, std::int64_t>> steps;
+    for (const Gap& gap : gaps_) {
+        const std::int64_t who = gap.receiver < 0 ? receivers_ : 1;
+        steps.emplace_back(gap.first, who);
+        steps.emplace_back(gap.first + gap.samples, -who);
+    }
+    std::sort(steps.begin(), steps.end());  // at one place ends come before beginnings
+    silences_.clear();
+    std::int64_t without = 0;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        without += steps[i].second;
+        if (without < receivers_ || i + 1 == steps.size()) continue;
+        const auto [from, until] = std::pair{steps[i].first, steps[i + 1].first};
+        if (from == until) continue;
+        if (!silences_.empty() && silences_.back().second == from)
+            silences_.back().second = until;
+        else
+            silences_.emplace_back(from, until);
+    }
+    // Nothing comes after the end, either.
+    if (silences_.empty() || silences_.back().second != samples_) silences_.emplace_back(samples_, samples_);
+    silences_.back().second = std::numeric_limits<std::int64_t>::max();
+}
+
+bool Record::silent(std::int64_t first, std::int64_t count) const {
+    const auto silence = std::partition_point(silences_.begin(), silences_.end(),
+                                              [&](const auto& range) { return range.second < first + count; });
+    return silence != silences_.end() && silence->first <= first;
 }
 
 void Record::check_gaps(double longest) const {
@@ -66,11 +108,12 @@ void Record::check_gaps(double longest) const {
     const std::string file = end < samples_   ? file_of(receiver, end)
                              : gap->first > 0 ? file_of(receiver, gap->first - 1)
                                               : "the record";
+    const std::string who = gap->receiver < 0 ? "" : fmt::format(" at receiver {}", gap->receiver);
     throw io::BadFile(file,
-                      fmt::format("{} a gap of {} samples, {:.6g} hours, more than the {:.6g} hours of --max-gap; is "
+                      fmt::format("{} a gap of {} samples{}, {:.6g} hours, more than the {:.6g} hours of --max-gap; is "
                                   "a clock or a first sample damaged? Correct it, leave the file out, or raise "
                                   "--max-gap to have zeros for that long",
-                                  end < samples_ ? "follows" : "is followed by", gap->samples,
+                                  end < samples_ ? "follows" : "is followed by", gap->samples, who,
                                   static_cast<double>(gap->samples) / rate_ / 3600, longest / 3600));
 }
 
@@ -92,6 +135,13 @@ void Record::check_finite(std::int64_t first, std::int64_t count, const float* v
     }
 }
 
+std::string iso_time(std::int64_t nanoseconds) {
+    using namespace std::chrono;
+    const sys_time<microseconds> time(microseconds((nanoseconds + (nanoseconds < 0 ? -500 : 500)) / 1000));
+    const auto whole = floor<seconds>(time);  // fmt 8 knows no parts of a second
+    return fmt::format("{:%FT%T}.{:06}", whole, (time - whole).count());
+}
+
 std::unique_ptr<Record> open_record(const std::vector<std::string>& paths, const RecordOptions& options) {
     const std::string format = format_of(paths, options);
     auto record = format == "index"  ? open_index(paths, options)
@@ -99,6 +149,7 @@ std::unique_ptr<Record> open_record(const std::vector<std::string>& paths, const
                   : format == "segy" ? open_segy(paths, options)
                                      : open_miniseed(paths, options);
     record->check_gaps(options.longest_gap);
+    record->find_silences();
     return record;
 }
 

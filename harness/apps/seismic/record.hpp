@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace espalier::bench::seismic {
@@ -24,7 +26,13 @@ public:
     [[nodiscard]] double rate() const { return rate_; }              ///< samples per second
     [[nodiscard]] const std::string& format() const { return format_; }
     [[nodiscard]] const std::string& start() const { return start_; }  ///< ISO 8601, or empty if the files do not say
+    /// Nanoseconds since 1970, UTC, of sample 0; nothing if the files do not say, or say it in a local time.
+    [[nodiscard]] const std::optional<std::int64_t>& start_time() const { return start_time_; }
     [[nodiscard]] const std::vector<Gap>& gaps() const { return gaps_; }
+    /// Per receiver the channel that its samples come from, "" if no file has one; empty where channels have no names.
+    [[nodiscard]] const std::vector<std::string>& channels() const { return channels_; }
+    /// What was skipped, left out or decided in reading the files, a sentence each.
+    [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
     /// The files that an index lists; empty for a record without one.
     [[nodiscard]] const std::vector<std::string>& listed_files() const { return listed_files_; }
     /// The file of the receivers' coordinates that the record itself names; may be empty.
@@ -37,31 +45,60 @@ public:
     /// Throws BadFile for a gap of more seconds than that, which a damaged clock makes of nothing.
     void check_gaps(double longest) const;
 
+    /// Whether no file holds a sample of any receiver in [first, first + count), which is all zeros then. False until
+    /// `find_silences` was called.
+    [[nodiscard]] bool silent(std::int64_t first, std::int64_t count) const;
+
+    /// Finds where all receivers have gaps at once, which nobody has to read and sum.
+    void find_silences();
+
 protected:
+    Record() = default;
+    Record(const Record&) = default;
+    Record& operator=(const Record&) = delete;
+
+    /// Writes zeros where samples of [first, first + count) lie in gaps.
+    void clear_gaps(std::int64_t first, std::int64_t count, float* to, std::int64_t stride) const;
+
     /// Reads samples within the record. Writes every sample that lies in no gap, and none of those that do.
     virtual void read_within(std::int64_t first, std::int64_t count, float* to, std::int64_t stride) = 0;
 
     /// The name of the file that a sample comes from, for messages; of a sample in no gap.
     [[nodiscard]] virtual std::string file_of(std::int64_t receiver, std::int64_t sample) const = 0;
 
+    /// The same of another record, for those that wrap one.
+    [[nodiscard]] static std::string file_in(const Record& record, std::int64_t receiver, std::int64_t sample) {
+        return record.file_of(receiver, sample);
+    }
+
     std::int64_t receivers_ = 0, samples_ = 0;
     double rate_ = 0;
     std::string format_, start_, receivers_path_;
-    std::vector<Gap> gaps_;
-    std::vector<std::string> listed_files_;
+    std::optional<std::int64_t> start_time_;
+    std::vector<Gap> gaps_;  ///< those of one receiver do not overlap, nor do those of all
+    std::vector<std::string> listed_files_, channels_, notes_;
 
 private:
     void check_finite(std::int64_t first, std::int64_t count, const float* values, std::int64_t stride) const;
+
+    std::vector<std::pair<std::int64_t, std::int64_t>> silences_;  ///< from, until; in order
 };
+
+/// Which of two records of one channel counts where they overlap and differ.
+enum class Overlap : std::uint8_t { refuse, first, last };
 
 struct RecordOptions {
     std::string format = "auto";     ///< auto, raw, segy, miniseed
-    double rate = 0;                 ///< of raw files without an index; for the others a check if not 0
+    double rate = 0;                 ///< of raw files and SEG-Y that do not say it; for the others a check if not 0
     std::int64_t receivers = 0;      ///< of raw files without an index, from the file of coordinates
     std::vector<std::string> names;  ///< of the receivers, to find their channels by; may be empty
-    bool fill_missing = false;       ///< files that are missing or short become gaps instead of errors
+    bool fill_missing = false;       ///< files that are missing or short, and channels, become gaps instead of errors
     double longest_gap = 86400;      ///< seconds; longer ones are refused
+    Overlap overlap = Overlap::refuse;
 };
+
+/// "2024-02-29T13:00:00.000000": nanoseconds since 1970, to the nearest microsecond.
+std::string iso_time(std::int64_t nanoseconds);
 
 /// Opens a record: an index (.json) that lists raw files, or the files themselves in order of time. Looks at
 /// every file's size or headers, so that what is missing is known before hours of computing. Throws BadFile.

@@ -1,12 +1,22 @@
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "harness/apps/io/bad_file.hpp"
+#include "harness/apps/io/file.hpp"
 #include "harness/apps/seismic/formats.hpp"
 
 namespace espalier::bench::seismic {
+
+void check_is_file(const std::string& path) {
+    struct stat status {};
+    const bool stream = path == kStandardStream;
+    if (stream || (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))
+        throw io::BadFile(stream ? "standard input" : path,
+                          "is no regular file, and a record is read in several places of it; save it to a file first");
+}
 
 void check_rate(const std::string& path, double rate, double expected) {
     if (expected > 0 && std::abs(rate - expected) > 1e-6 * expected)
