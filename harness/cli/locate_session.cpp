@@ -61,6 +61,7 @@ LocateSession::LocateSession(const Device& device, seismic::Record& record, cons
     : device_(device),
       record_(record),
       settings_(settings),
+      positions_(receivers.positions),
       weights_(receivers.weights),
       window_(std::min(settings.window, record.samples())),
       delays_(state_of(device).info.kind, 0) {
@@ -100,8 +101,10 @@ void LocateSession::compute_delays(const seismic::Receivers& receivers) {
                       fmt::format("the longest delay would be {:.3g} samples; are --velocity, the grid "
                                   "and the receivers in metres?",
                                   longest));
+    longest_delay_ = longest;
     span_ = rounded_up(longest, settings_.phases);
     check_span();
+    for (int corner = 0; corner < 8; ++corner) note_spread(delays_of(seismic::corner_of(grid, corner)));
 
     const DelayRule rule{samples_per_metre, settings_.phases, row()};
     const Options options{.memory = device_.is_cuda() ? Memory::device : Memory::host};
@@ -135,6 +138,7 @@ void LocateSession::read_delays() {
     };
     double longest = 0;
     each_node([&](std::int64_t node, std::span<const float> times) {
+        std::vector<double> in_samples;
         for (std::size_t r = 0; r < times.size(); ++r) {
             const double samples = static_cast<double>(times[r]) * record_.rate();
             if (!(samples >= 0 && samples < kMostDelay))
@@ -143,8 +147,11 @@ void LocateSession::read_delays() {
                                               "more, and finite",
                                               node, r, times[r]));
             longest = std::max(longest, samples);
+            in_samples.push_back(samples);
         }
+        note_spread(in_samples);
     });
+    longest_delay_ = longest;
     span_ = rounded_up(longest, settings_.phases);
     check_span();
     each_node([&](std::int64_t node, std::span<const float> times) {
@@ -156,6 +163,29 @@ void LocateSession::read_delays() {
                       std::as_bytes(std::span(delays)));
     });
     delays_from_ = "travel times of " + path;
+}
+
+std::vector<double> LocateSession::delays_of(std::int64_t node) const {
+    std::vector<double> delays;
+    if (settings_.travel_times.empty()) {
+        const seismic::Point at = seismic::position(settings_.grid, node);
+        for (const seismic::Point& receiver : positions_)
+            delays.push_back(seismic::distance(at, receiver) * record_.rate() / settings_.velocity);
+        return delays;
+    }
+    std::vector<float> times(positions_.size());
+    const io::File file = io::open_for_reading(settings_.travel_times);
+    const auto bytes = static_cast<off_t>(times.size() * sizeof(float));
+    if (fseeko(file.get(), node * bytes, SEEK_SET) != 0 ||
+        std::fread(times.data(), sizeof(float), times.size(), file.get()) != times.size())
+        throw io::BadFile(settings_.travel_times, "cannot be read any more; was it changed?");
+    for (const float time : times) delays.push_back(static_cast<double>(time) * record_.rate());
+    return delays;
+}
+
+void LocateSession::note_spread(std::span<const double> delays) {
+    const auto [least, most] = std::minmax_element(delays.begin(), delays.end());
+    widest_spread_ = std::max(widest_spread_, *most - *least);
 }
 
 /// A delay longer than the record means that no source was ever heard everywhere: the units must be wrong.
@@ -189,7 +219,18 @@ void LocateSession::run(const std::function<void(const seismic::Window&, const L
     const auto finish = [&](const seismic::Window& window) {
         progress(window, merge(window, pipeline_->finish(window)));
     };
+    // What silence sums up to, at once: hours of it take no time.
+    const std::vector<float> no_sums(cube_.maximum.size(), 0);
+    const std::vector<std::int32_t> first_samples(cube_.maximum.size(), 0);
     while (const auto window = reader.next()) {
+        if (window->silent) {
+            if (running) finish(*running);
+            running.reset();
+            ++silent_windows_;
+            progress(*window, merge(*window, {no_sums, first_samples}));
+            reader.release(*window);
+            continue;
+        }
         pipeline_->start(*window);
         if (settings_.double_buffering) {
             reader.release(*window);

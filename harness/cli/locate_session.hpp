@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -61,8 +62,16 @@ public:
 
     /// Samples that a window needs after its own: the longest delay, rounded up.
     [[nodiscard]] std::int64_t span() const { return span_; }
+    /// The longest delay, and the largest difference between two receivers' delays from one node (by velocity: of the
+    /// nodes at the grid's corners), in samples and not rounded.
+    [[nodiscard]] double longest_delay() const { return longest_delay_; }
+    [[nodiscard]] double widest_spread() const { return widest_spread_; }
+    /// A node's delays at the receivers, in samples and not rounded.
+    [[nodiscard]] std::vector<double> delays_of(std::int64_t node) const;
     [[nodiscard]] std::int64_t window() const { return window_; }
     [[nodiscard]] std::int64_t windows() const { return (record_.samples() + window_ - 1) / window_; }
+    /// Windows so far that had no sample of any receiver, and were not summed.
+    [[nodiscard]] std::int64_t silent_windows() const { return silent_windows_; }
     [[nodiscard]] const CoherenceCube& cube() const { return cube_; }
     [[nodiscard]] const LocateTimes& times() const { return times_; }
     [[nodiscard]] const std::string& delays_from() const { return delays_from_; }
@@ -74,13 +83,16 @@ private:
     void check_span() const;
     [[nodiscard]] std::int64_t row() const { return window_ + span_; }
     void check_memory() const;
+    void note_spread(std::span<const double> delays);
     Location merge(const seismic::Window& window, const Peaks& peaks);
 
     Device device_;
     seismic::Record& record_;
     LocateSettings settings_;
+    std::vector<seismic::Point> positions_;
     std::vector<float> weights_;
-    std::int64_t window_ = 0, span_ = 0;
+    std::int64_t window_ = 0, span_ = 0, silent_windows_ = 0;
+    double longest_delay_ = 0, widest_spread_ = 0;
     BenchMemory delays_;
     std::string delays_from_;
     std::unique_ptr<CoherencePipeline> pipeline_;

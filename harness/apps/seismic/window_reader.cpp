@@ -87,11 +87,13 @@ bool WindowReader::wait_for_slot(std::size_t slot) {
     return !stopping_;
 }
 
-void WindowReader::fill(const Window& window) {
+void WindowReader::fill(Window& window) {
     const device::Range range(fmt::format("read window {}", window.number));
     float* const rows = slots_[window.slot];
     const std::int64_t stride = window.samples + span_, receivers = record_.receivers();
     const std::int64_t known = window.number == 0 ? 0 : span_;
+    window.silent = record_.silent(window.first, stride);
+    if (window.silent) return;  // `overlap_` holds the zeros of this window's begin, and may stay as it is
     record_.read(window.first + known, stride - known, rows + known, stride);
     for (std::int64_t r = 0; r < receivers; ++r) {
         float* const row = rows + r * stride;

@@ -19,6 +19,7 @@ struct Window {
     std::int64_t first = 0;
     std::int64_t samples = 0;  ///< how far the next window begins after this one; the last may be shorter
     std::size_t slot = 0;
+    bool silent = false;  ///< no receiver has a sample in it: all zeros, which were not written to the slot
 };
 
 /// Cuts a record into windows on a thread of its own, into buffers ("slots") that the caller owns. A window is
@@ -46,7 +47,7 @@ public:
 private:
     void work();
     bool wait_for_slot(std::size_t slot);
-    void fill(const Window& window);
+    void fill(Window& window);
 
     Record& record_;
     const std::vector<float*> slots_;

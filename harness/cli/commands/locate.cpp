@@ -11,13 +11,16 @@
 #include <optional>
 
 #include "harness/apps/io/file.hpp"
+#include "harness/apps/seismic/conditioned_record.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
+#include "harness/cli/locate_report.hpp"
 #include "harness/cli/locate_session.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/seismic_options.hpp"
 #include "harness/cli/standard_output.hpp"
+#include "harness/cli/warnings.hpp"
 #include "harness/files/replaced_file.hpp"
 #include "harness/files/same_file.hpp"
 #include "harness/sweep/progress.hpp"
@@ -34,8 +37,9 @@ struct LocateOptions {
     seismic::RecordOptions record;
     GridOptions grid;
     LocateSettings settings;
+    seismic::Conditioning conditioning;
     std::string interpolation = "nearest", precision = "single", window = "12000", max_gap = "24h", device = "auto",
-                output, cube;
+                overlap = "refuse", bandpass, output, cube;
     bool no_double_buffering = false, pageable = false, explain = false, json = false, quiet = false;
 };
 
@@ -76,18 +80,25 @@ void refuse_to_destroy_inputs(const LocateOptions& options, const seismic::Recor
     refuse_same_files({{"-o", options.output}, {"--cube", options.cube}}, inputs);
 }
 
+/// A last cell of a CSV line, where the record knows its time.
+std::string utc_cell(const seismic::Record& record, std::int64_t sample) {
+    return record.start_time() ? "," + utc_of(record, sample) : "";
+}
+
 /// The windows' maxima, a line each.
 class WindowTable {
 public:
-    WindowTable(const std::string& path, const seismic::Grid& grid, double rate)
-        : file_(path), grid_(grid), rate_(rate) {
-        file_.write("window,first_sample,samples,x,y,z,sample,time,coherence\n");
+    WindowTable(const std::string& path, const seismic::Grid& grid, const seismic::Record& record)
+        : file_(path), grid_(grid), record_(record) {
+        file_.write("window,first_sample,samples,x,y,z,sample,time,coherence");
+        file_.write(record.start_time() ? ",utc\n" : "\n");
     }
 
     void add(const seismic::Window& window, const Location& best) {
         const seismic::Point at = seismic::position(grid_, best.node);
-        file_.write(fmt::format("{},{},{},{},{},{},{},{:.6f},{}\n", window.number, window.first, window.samples, at.x,
-                                at.y, at.z, best.sample, static_cast<double>(best.sample) / rate_, best.coherence));
+        file_.write(fmt::format("{},{},{},{},{},{},{},{:.6f},{}{}\n", window.number, window.first, window.samples, at.x,
+                                at.y, at.z, best.sample, static_cast<double>(best.sample) / record_.rate(),
+                                best.coherence, utc_cell(record_, best.sample)));
     }
 
     void finish() { file_.commit(); }
@@ -95,111 +106,38 @@ public:
 private:
     io::AtomicFile file_;
     const seismic::Grid& grid_;
-    double rate_;
+    const seismic::Record& record_;
 };
 
-void write_cube(const std::string& path, const CoherenceCube& cube, const seismic::Grid& grid, double rate) {
+void write_cube(const std::string& path, const CoherenceCube& cube, const seismic::Grid& grid,
+                const seismic::Record& record) {
     io::AtomicFile file(path);
     if (!path.ends_with(".csv")) {
         file.write({reinterpret_cast<const char*>(cube.maximum.data()), cube.maximum.size() * sizeof(float)});
     } else {
-        file.write("x,y,z,coherence,sample,time\n");
+        file.write("x,y,z,coherence,sample,time");
+        file.write(record.start_time() ? ",utc\n" : "\n");
         for (std::size_t node = 0; node < cube.maximum.size(); ++node) {
             const seismic::Point at = seismic::position(grid, static_cast<std::int64_t>(node));
-            file.write(fmt::format("{},{},{},{},{},{:.6f}\n", at.x, at.y, at.z, cube.maximum[node], cube.sample[node],
-                                   static_cast<double>(cube.sample[node]) / rate));
+            file.write(fmt::format("{},{},{},{},{},{:.6f}{}\n", at.x, at.y, at.z, cube.maximum[node], cube.sample[node],
+                                   static_cast<double>(cube.sample[node]) / record.rate(),
+                                   utc_cell(record, cube.sample[node])));
         }
     }
     file.commit();
 }
 
-void tell_gaps(const seismic::Record& record) {
-    constexpr std::size_t kShown = 10;
-    const auto& gaps = record.gaps();
-    for (std::size_t i = 0; i < std::min(gaps.size(), kShown); ++i) {
-        const std::string who = gaps[i].receiver < 0 ? "" : fmt::format(" at receiver {}", gaps[i].receiver);
-        to_stderr("gap{}: {:.3f} s from {:.3f} s on ({}), filled with zeros\n", who,
-                  static_cast<double>(gaps[i].samples) / record.rate(),
-                  static_cast<double>(gaps[i].first) / record.rate(), counted(gaps[i].samples, "sample"));
+std::unique_ptr<seismic::Record> conditioned(std::unique_ptr<seismic::Record> record, LocateOptions& options) {
+    if (!options.bandpass.empty()) {
+        const auto corners = parse_numbers(options.bandpass, 2, "--bandpass");
+        if (!(corners[0] > 0 && corners[0] < corners[1] && corners[1] < record->rate() / 2))
+            throw Failure(ExitCode::usage,
+                          fmt::format("--bandpass is LOW,HIGH in Hz, more than 0 and less than half of "
+                                      "the rate, {}, not '{}'",
+                                      record->rate() / 2, options.bandpass));
+        options.conditioning.bandpass = {corners[0], corners[1]};
     }
-    if (gaps.size() > kShown) to_stderr("and {}\n", counted(gaps.size() - kShown, "more gap"));
-}
-
-/// What is known before the first window is read.
-void tell_plan(const seismic::Record& record, const LocateSession& session, const LocateSettings& settings,
-               const Device& device) {
-    tell_gaps(record);
-    to_stderr("{}, {:.3f} s at {} Hz ({}{}), {}, delays up to {} ({})\n", counted(record.receivers(), "receiver"),
-              static_cast<double>(record.samples()) / record.rate(), record.rate(), record.format(),
-              record.start().empty() ? "" : ", from " + record.start(), counted(settings.grid.nodes(), "trial source"),
-              counted(session.span(), "sample"), printable(session.delays_from()));
-    to_stderr("{} of {} by {} on {}\n", counted(session.windows(), "window"), counted(session.window(), "sample"),
-              session.pipeline().ran(), device.key());
-    if (session.span() > session.window())
-        to_stderr(
-            "the longest delay exceeds the window: each window is copied with {:.1f} times its own samples; "
-            "--window {} would halve that\n",
-            static_cast<double>(session.span()) / static_cast<double>(session.window()), 2 * session.window());
-}
-
-nlohmann::ordered_json as_json(const seismic::Record& record, const LocateSession& session,
-                               const LocateSettings& settings, const Device& device) {
-    const Location best = session.cube().best();
-    const seismic::Point at = seismic::position(settings.grid, best.node);
-    const LocateTimes& times = session.times();
-    const double seconds = static_cast<double>(record.samples()) / record.rate();
-    nlohmann::ordered_json gaps = nlohmann::ordered_json::array();
-    for (const seismic::Gap& gap : record.gaps()) {
-        gaps.push_back({{"first_sample", gap.first}, {"samples", gap.samples}});
-        if (gap.receiver >= 0) gaps.back()["receiver"] = gap.receiver;
-    }
-    return {{"x", at.x},
-            {"y", at.y},
-            {"z", at.z},
-            {"node", best.node},
-            {"sample", best.sample},
-            {"time", static_cast<double>(best.sample) / record.rate()},
-            {"coherence", best.coherence},
-            {"format", record.format()},
-            {"start", record.start()},
-            {"receivers", record.receivers()},
-            {"rate", record.rate()},
-            {"samples", record.samples()},
-            {"record_seconds", seconds},
-            {"gaps", gaps},
-            {"sources", settings.grid.nodes()},
-            {"longest_delay", session.span()},
-            {"delays_from", session.delays_from()},
-            {"interpolation", settings.phases > 1 ? "linear" : "nearest"},
-            {"precision", settings.precision == SumPrecision::half ? "half" : "single"},
-            {"window", session.window()},
-            {"windows", session.windows()},
-            {"device", device.key()},
-            {"ran", session.pipeline().ran()},
-            {"double_buffering", settings.double_buffering},
-            {"pinned", settings.pinned && device.is_cuda()},
-            {"seconds", times.wall},
-            {"read_seconds", times.read},
-            {"copy_seconds", times.copy},
-            {"sum_seconds", times.sum},
-            {"copied_bytes", session.pipeline().copied_bytes()},
-            {"copy_gb_per_s", times.copy > 0 ? session.pipeline().copied_bytes() / times.copy * 1e-9 : 0},
-            {"overlap", times.overlap()},
-            {"real_time_factor", seconds / times.wall}};
-}
-
-std::string result_in_words(const seismic::Record& record, const LocateSession& session,
-                            const LocateSettings& settings) {
-    const Location best = session.cube().best();
-    const seismic::Point at = seismic::position(settings.grid, best.node);
-    const LocateTimes& times = session.times();
-    const double seconds = static_cast<double>(record.samples()) / record.rate();
-    return fmt::format(
-        "maximum {:.6g} at x={} y={} z={}, time {:.6f} s (sample {})\n"
-        "real-time factor {:.2f}: {:.3f} s of record in {:.3f} s (reading {:.3f}, copying {:.3f}, summing {:.3f}); "
-        "{:.0f}% of reading and copying hidden\n",
-        best.coherence, at.x, at.y, at.z, static_cast<double>(best.sample) / record.rate(), best.sample,
-        seconds / times.wall, seconds, times.wall, times.read, times.copy, times.sum, 100 * times.overlap());
+    return seismic::conditioned(std::move(record), options.conditioning);
 }
 
 void run_locate(LocateOptions& options) {
@@ -212,17 +150,24 @@ void run_locate(LocateOptions& options) {
     // Delays to an eighth of a sample are off by up to a sixteenth: less than interpolating itself costs.
     settings.phases = options.interpolation == "linear" ? 8 : 1;
     settings.precision = options.precision == "half" ? SumPrecision::half : SumPrecision::single;
+    options.record.overlap = options.overlap == "first"  ? seismic::Overlap::first
+                             : options.overlap == "last" ? seismic::Overlap::last
+                                                         : seismic::Overlap::refuse;
     options.record.longest_gap = parse_duration(options.max_gap, "--max-gap");
     std::unique_ptr<seismic::Record> record;
     const seismic::Receivers receivers = receivers_for(options, record);
     refuse_to_destroy_inputs(options, *record);
     settings.window = parse_samples(options.window, record->rate(), "--window");
+    record = conditioned(std::move(record), options);
 
     LocateSession session(device, *record, receivers, settings);
     if (options.explain) to_stderr("{}\n", session.pipeline().explanation());
-    if (!options.quiet) tell_plan(*record, session, settings, device);
+    if (!options.quiet) {
+        tell_channels(*record, receivers);
+        tell_plan(*record, receivers, session, settings, device);
+    }
     std::optional<WindowTable> table;
-    if (!options.output.empty()) table.emplace(options.output, settings.grid, record->rate());
+    if (!options.output.empty()) table.emplace(options.output, settings.grid, *record);
     {
         // Windows go to the standard output as they are done; a cube goes there when all are.
         RunProgress progress(options.quiet || (options.output == kStandardStream && stdout_is_terminal()));
@@ -235,9 +180,11 @@ void run_locate(LocateOptions& options) {
         });
     }
     if (table) table->finish();
-    if (!options.cube.empty()) write_cube(options.cube, session.cube(), settings.grid, record->rate());
+    if (!options.cube.empty()) write_cube(options.cube, session.cube(), settings.grid, *record);
+    const std::vector<std::string> warnings = warnings_of(*record, session);
+    if (!options.json || !options.quiet) tell_warnings(warnings);
     if (options.json)
-        print_json(as_json(*record, session, settings, device));
+        print_json(as_json(*record, receivers, session, settings, device, warnings));
     else
         print_in_words(result_in_words(*record, session, settings),
                        options.output == kStandardStream || options.cube == kStandardStream);
@@ -251,11 +198,28 @@ void add_record_options(Command& command, LocateOptions& options) {
     command.add_option("--format", options.record.format, "of the files, if their names do not tell")
         .one_of({"auto", "raw", "segy", "miniseed"})
         .capture_default_str();
-    command.add_option("--rate", options.record.rate, "samples per second, of raw files without an index");
+    command.add_option("--rate", options.record.rate,
+                       "samples per second, of raw files without an index and of SEG-Y without an interval");
     command.add_flag("--fill-missing", options.record.fill_missing,
-                     "files of an index that are missing or short become zeros");
+                     "files of an index that are missing or short, and receivers without a channel, become zeros");
     command.add_option("--max-gap", options.max_gap, "refuse a record with a longer gap, as damaged clocks make them")
         .capture_default_str();
+    command
+        .add_option(
+            "--overlap", options.overlap,
+            "what counts where miniSEED records of a channel overlap and differ: the first to begin, or the last")
+        .one_of({"refuse", "first", "last"})
+        .capture_default_str();
+}
+
+void add_conditioning_options(Command& command, LocateOptions& options) {
+    command.add_flag("--demean", options.conditioning.demean, "take each trace's mean off");
+    command.add_flag("--detrend", options.conditioning.detrend,
+                     "take each trace's straight line off, its mean with it");
+    command.add_option("--bandpass", options.bandpass,
+                       "LOW,HIGH in Hz: Butterworth of four corners, forward and backward; takes the mean off, too");
+    command.add_flag("--absolute", options.conditioning.absolute,
+                     "sum absolute values, for sources that not all receivers see with one sign");
 }
 
 }  // namespace
@@ -265,6 +229,7 @@ void add_locate(Command& app, ExitCode&) {
     Command command =
         app.add_subcommand("locate", "Finds the source of a seismic record by coherent summation over a grid");
     add_record_options(command, *options);
+    add_conditioning_options(command, *options);
     add_grid_options(command, options->grid);
     command.add_option("--velocity", options->settings.velocity, "of a homogeneous medium, metres per second");
     command.add_option("--travel-times", options->settings.travel_times,
@@ -288,7 +253,8 @@ void add_locate(Command& app, ExitCode&) {
     command.add_option("--cube", options->cube, "file of every node's maximum: .csv, else 32-bit floats");
     command.add_flag("--explain", options->explain, "say why this variant was chosen");
     command.add_flag("--json", options->json, "print what was found and done as JSON");
-    command.add_flag("--quiet", options->quiet, "say nothing but the result and errors");
+    command.add_flag("--quiet", options->quiet,
+                     "say nothing but the result, warnings and errors; with --json the warnings are in it");
     command.callback([options] { run_locate(*options); });
 }
 
