@@ -1,6 +1,5 @@
 #include "tests/fuzz/reader_seeds.hpp"
 
-#include <libmseed.h>
 #include <segyio/segy.h>
 #include <stdlib.h>
 #include <zlib.h>
@@ -12,6 +11,7 @@
 #include <fstream>
 
 #include "harness/apps/io/image.hpp"
+#include "tests/seismic_files.hpp"
 
 namespace espalier::bench::fuzz {
 namespace {
@@ -48,6 +48,8 @@ void add_tables(Seeds& seeds, const fs::path& folder) {
         seeds.emplace_back(Reader::table, text);
     seeds.emplace_back(Reader::targets, "a;b;y\n12,8;1;0,5\n13;-;2\n-0,5;3;1e3\n");
     seeds.emplace_back(Reader::receivers, "name,x,y,z,weight\nR1,0,1,2,1\nR2,3.5,4,5,0.5\n\"R,3\",6,7,8,2\n");
+    seeds.emplace_back(Reader::receivers, "X,station,Y,Z\n0,101,1,2\n3,102,4,5\n");
+    seeds.emplace_back(Reader::receivers, "0,1,2\n3,4,5\n");
     seeds.emplace_back(Reader::filter, "# sharper\n0 0,0;0\t0\n0 -1 -1 -1 0\n0 -1 9 -1 0\n0 -1 -1 -1 0\n0 0 0 0 0\n");
 }
 
@@ -87,32 +89,43 @@ void add_segy(Seeds& seeds, const fs::path& folder, int format) {
     seeds.emplace_back(Reader::segy, bytes_of(path));
 }
 
-void add_miniseed(Seeds& seeds, int encoding) {
+/// Delays, clocks across a year's end, a dead trace.
+void add_segy_clocks(Seeds& seeds) {
+    seismic_files::Segy file;
+    const std::vector<float> values(20, 1.5F);
+    file.traces = {{.values = values, .year = 2024, .day = 366, .hour = 23, .minute = 59, .second = 59, .delay = 30},
+                   {.values = values, .year = 2025, .day = 1, .delay = -70, .scalar = -10},
+                   {.values = values, .year = 2025, .day = 1, .kind = 2}};
+    seeds.emplace_back(Reader::segy, segy_bytes(file));
+}
+
+/// Two stations in records of 256 bytes, a log, an overlap that agrees, blocks between them; of either byte order.
+void add_miniseed(Seeds& seeds, int encoding, bool big_endian) {
+    using seismic_files::miniseed2;
     std::string bytes;
-    for (int part = 0; part < 3; ++part) {
-        MSRecord* record = msr_init(nullptr);
-        std::strcpy(record->network, "XX");
-        std::strcpy(record->station, part == 1 ? "R1" : "R0");
-        std::strcpy(record->channel, "HHZ");
-        record->dataquality = 'D';
-        record->samprate = 500;
-        record->reclen = 256;
-        record->encoding = static_cast<std::int8_t>(encoding);
-        record->byteorder = 1;
-        record->starttime = ms_time2hptime(2024, 60, 13, 0, part / 2, 0);
-        record->numsamples = record->samplecnt = 40;
-        record->sampletype = 'i';
-        record->datasamples = std::calloc(40, 4);
-        std::int64_t packed = 0;
-        msr_pack(
-            record,
-            [](char* data, int count, void* to) {
-                static_cast<std::string*>(to)->append(data, static_cast<std::size_t>(count));
-            },
-            &bytes, &packed, 1, 0);
-        msr_free(&record);
-    }
+    for (int part = 0; part < 3; ++part)
+        bytes += miniseed2({.station = part == 1 ? "R1" : "R0",
+                            .rate = 500,
+                            .start = part / 2 * 60'000'000,
+                            .values = seismic_files::whole_numbers(part % 2, part / 2 * 30'000, 40),
+                            .encoding = encoding,
+                            .big_endian = big_endian,
+                            .record_bytes = 256});
+    const std::string log =
+        miniseed2({.channel = "LOG", .rate = 0, .values = {'o', 'k'}, .encoding = DE_ASCII, .record_bytes = 256});
     seeds.emplace_back(Reader::miniseed, bytes);
+    seeds.emplace_back(Reader::miniseed,
+                       "000007" + std::string(250, ' ') + bytes + log + "# text" + bytes.substr(256, 256));
+}
+
+void add_miniseed3(Seeds& seeds, int encoding) {
+    using seismic_files::miniseed3;
+    const auto values = seismic_files::whole_numbers(0, 0, 40);
+    const std::string one = miniseed3({.values = values, .encoding = encoding}, "FDSN:XX_R0__H_H_Z");
+    seeds.emplace_back(Reader::miniseed,
+                       one +
+                           miniseed3({.start = 300'000, .values = values, .encoding = encoding}, "FDSN:XX_R1__H_H_Z") +
+                           "between" + one);
 }
 
 }  // namespace
@@ -126,12 +139,17 @@ Seeds seeds() {
     add_raw(seeds);
     for (const int format : {SEGY_IBM_FLOAT_4_BYTE, SEGY_IEEE_FLOAT_4_BYTE, SEGY_SIGNED_SHORT_2_BYTE})
         add_segy(seeds, name, format);
-    for (const int encoding : {DE_INT32, DE_STEIM1, DE_STEIM2}) add_miniseed(seeds, encoding);
+    add_segy_clocks(seeds);
+    for (const int encoding : {DE_INT32, DE_FLOAT32, DE_STEIM1, DE_STEIM2})
+        for (const bool big_endian : {true, false}) add_miniseed(seeds, encoding, big_endian);
+    for (const int encoding : {DE_INT16, DE_FLOAT64, DE_STEIM1, DE_STEIM2}) add_miniseed3(seeds, encoding);
     fs::remove_all(name);
     return seeds;
 }
 
-void correct_checksums(std::span<std::uint8_t> png) {
+namespace {
+
+void correct_png(std::span<std::uint8_t> png) {
     constexpr std::array<std::uint8_t, 8> kSignature{0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
     if (png.size() < 8 || !std::equal(kSignature.begin(), kSignature.end(), png.begin())) return;
     const auto at = [&](std::size_t i) { return static_cast<std::size_t>(png[i]); };
@@ -142,6 +160,28 @@ void correct_checksums(std::span<std::uint8_t> png) {
         i += 8 + length;
         for (int shift = 24; shift >= 0; shift -= 8) png[i++] = static_cast<std::uint8_t>(sum >> shift);
     }
+}
+
+/// Of the records of miniSEED 3 that follow each other from the file's begin on.
+void correct_miniseed3(std::span<std::uint8_t> file) {
+    constexpr std::size_t kHeader = 40;
+    while (file.size() >= kHeader && file[0] == 'M' && file[1] == 'S' && file[2] == 3) {
+        std::uint32_t payload = 0;
+        std::memcpy(&payload, file.data() + 36, sizeof payload);
+        const std::size_t bytes = kHeader + file[33] + file[34] + file[35] * 256U + payload;
+        if (bytes > file.size()) return;
+        std::string record(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(bytes));
+        seismic_files::seal(record);
+        std::copy(record.begin(), record.end(), file.begin());
+        file = file.subspan(bytes);
+    }
+}
+
+}  // namespace
+
+void correct_checksums(std::span<std::uint8_t> file) {
+    correct_png(file);
+    correct_miniseed3(file);
 }
 
 }  // namespace espalier::bench::fuzz

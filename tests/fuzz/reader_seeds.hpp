@@ -15,7 +15,7 @@ constexpr std::int64_t kReceivers = 3, kSamples = 100;  ///< of a raw file
 /// Small good files, made by the writers of this project and of the formats' libraries.
 std::vector<std::pair<Reader, std::string>> seeds();
 
-/// Makes the checksums of a PNG's chunks those of what they hold; leaves other files alone.
-void correct_checksums(std::span<std::uint8_t> png);
+/// Makes the checksums of a PNG's chunks and of miniSEED 3's records those of what they hold; leaves other files alone.
+void correct_checksums(std::span<std::uint8_t> file);
 
 }  // namespace espalier::bench::fuzz

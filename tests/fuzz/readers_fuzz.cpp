@@ -78,16 +78,27 @@ void read_table(std::string_view content, const io::TableOptions& options) {
         for (const io::Number value : values) require(!std::isinf(value));
 }
 
+void read_pieces(seismic::Record& record) {
+    constexpr std::int64_t kPiece = 512;
+    std::vector<float> rows(static_cast<std::size_t>(record.receivers() * kPiece), NAN);
+    for (const std::int64_t first : {std::int64_t{0}, record.samples() / 2, record.samples() - kPiece}) {
+        record.read(first, kPiece, rows.data(), kPiece);
+        for (const float value : rows) require(std::isfinite(value));
+        if (record.silent(first, kPiece))
+            for (const float value : rows) require(value == 0);
+    }
+    for (const std::string& note : record.notes()) require(note == printable(note, std::string::npos));
+}
+
 void read_record(const std::string& path, seismic::RecordOptions options) {
     options.receivers = fuzz::kReceivers;
     options.rate = options.format == "raw" ? 500 : 0;
-    const auto record = seismic::open_record({path}, options);
-    constexpr std::int64_t kPiece = 512;
-    std::vector<float> rows(static_cast<std::size_t>(record->receivers() * kPiece), NAN);
-    for (const std::int64_t first : {std::int64_t{0}, record->samples() / 2, record->samples() - kPiece}) {
-        record->read(first, kPiece, rows.data(), kPiece);
-        for (const float value : rows) require(std::isfinite(value));
-    }
+    read_pieces(*seismic::open_record({path}, options));
+    if (options.format != "miniseed") return;
+    options.overlap = seismic::Overlap::first;
+    options.names = {"R0", "R1", "R2"};
+    options.fill_missing = true;
+    read_pieces(*seismic::open_record({path}, options));
 }
 
 void read(Reader reader, std::string_view content) {
@@ -130,7 +141,7 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
     return 0;
 }
 
-/// Mutations of a PNG would end at its checksums, which are made right in every other one.
+/// Mutations of a PNG and of miniSEED 3 would end at the checksums, which are made right in every other one.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
                                                unsigned seed) {
     size = LLVMFuzzerMutate(data, size, max_size);
