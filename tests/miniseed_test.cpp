@@ -207,6 +207,21 @@ TEST_F(MiniSeedFiles, JitterOfAClockIsNoGap) {
     EXPECT_EQ(gap->gaps()[0].samples, 1);
 }
 
+TEST_F(MiniSeedFiles, PiecesWithinOneSampleStayInOrder) {
+    // R0 begins at 0.6 samples. Its second piece follows the first although its clock says 100.2; the third, at 100.3,
+    // must not come before it.
+    const auto record = open(miniseed2({.station = "R1", .values = whole_numbers(1, 0, 120)}) +
+                                 miniseed2({.start = 6'000, .values = whole_numbers(0, 0, 100)}) +
+                                 miniseed2({.start = 1'002'000, .values = whole_numbers(0, 100, 19)}) +
+                                 miniseed2({.start = 1'003'000, .values = whole_numbers(0, 100, 5)}),
+                             {.names = {"R0", "R1"}});
+    auto truth = as_floats(whole_numbers(0, 0, 119));
+    truth.insert(truth.begin(), 0);
+    const auto rows = read_all(*record);
+    EXPECT_EQ(std::vector(rows.begin(), rows.begin() + 120), truth);
+    expect_holds(record->notes().at(0), {"1 overlap of 5 samples, which agree"});
+}
+
 TEST_F(MiniSeedFiles, ReceiversGetTheChannelsOfTheirNames) {
     std::string bytes;
     for (const int r : {2, 0, 1, 3})

@@ -183,6 +183,15 @@ TEST_F(SegyFiles, DeadTracesAreZerosAndTold) {
         EXPECT_EQ(record->gaps()[0].receiver, 1);
         EXPECT_EQ(record->gaps()[0].samples, kSamples);
     }
+    // Their headers may be empty where the others have times.
+    Segy timed = with_traces({0, 0, 0});
+    for (Trace& trace : timed.traces) trace.year = 2024, trace.day = 60, trace.delay = 40;
+    timed.traces[0] = {.values = timed.traces[0].values, .hour = 99, .kind = 2, .samples = 0, .interval = 0};
+    const auto record = open({timed});
+    expect_traces(*record, {1 << 20, 0, 0});
+    EXPECT_EQ(record->start(), "2024-02-29T00:00:00.040000Z");
+    for (Trace& trace : timed.traces) trace.kind = 2;
+    expect_refusal(timed, {"part-0.sgy", "no recording"});
     for (const int kind : {-1, 0, 1, 9, 12}) {
         Segy file = with_traces({0, 0, 0});
         file.traces[1].kind = kind;

@@ -157,6 +157,7 @@ private:
     /// before it ends: such jitter of a clock is no gap.
     void place_pieces(std::vector<Piece>& pieces) {
         const Piece* before = nullptr;  // the one that ends last
+        std::int64_t latest = 0;        // of the places so far
         for (Piece& piece : pieces) {
             const double place = static_cast<double>(piece.block.start - *start_time_) * 1e-9 * rate_;
             if (!(place < kLatestSample))
@@ -170,7 +171,9 @@ private:
                                        static_cast<double>(before->block.samples);
                 if (std::abs(between) <= 0.5 && std::abs(place - static_cast<double>(before->end())) <= 1)
                     piece.first = before->end();
+                piece.first = std::max(piece.first, latest);  // two within one sample stay in order
             }
+            latest = piece.first;
             if (before == nullptr || piece.end() > before->end()) before = &piece;
             samples_ = std::max(samples_, piece.end());
         }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -150,19 +151,31 @@ SegyTrace trace_of(const std::string& path, std::int64_t trace, const TraceHeade
                                  "before it {}; correct them",
                                  interval, file.interval));
     if (interval != 0) file.interval = interval;
+    // The headers of dead traces are often left empty.
+    const int kind = header.signed16(29);
+    if (!SegyTrace{.kind = kind}.is_recording()) return {.kind = kind};
     // 1: local, 3: other, 5: GPS, whose seconds differ from UTC's.
     const int basis = header.unsigned16(167);
     if (basis == 1 || basis == 3 || basis == 5) file.utc = false;
-    return {clock_of(path, trace, header), delay_of(path, trace, header), header.signed16(29)};
+    return {clock_of(path, trace, header), delay_of(path, trace, header), kind};
 }
 
-void check_clocks(const std::string& path, const std::vector<SegyTrace>& traces) {
-    for (std::size_t t = 1; t < traces.size(); ++t)
-        if (traces[t].clock.has_value() != traces.front().clock.has_value())
-            refuse_trace(path, static_cast<std::int64_t>(t),
-                         fmt::format("says {} time, and trace 1 {}; write the time to bytes 157-166 of all traces, or "
-                                     "zeros to all",
-                                     traces[t].clock ? "its" : "no", traces[t].clock ? "does not" : "does"));
+/// All recordings know their time, or none; what is no recording gets the time of the first that is one.
+void settle_clocks(const std::string& path, std::vector<SegyTrace>& traces) {
+    const auto is_recording = [](const SegyTrace& trace) { return trace.is_recording(); };
+    const auto first = std::find_if(traces.begin(), traces.end(), is_recording);
+    if (first == traces.end()) throw io::BadFile(path, "holds no recording: all its traces are flagged otherwise");
+    const std::int64_t number = first - traces.begin();
+    for (std::size_t t = 0; t < traces.size(); ++t) {
+        if (!traces[t].is_recording())
+            traces[t] = {first->clock, first->delay, traces[t].kind};
+        else if (traces[t].clock.has_value() != first->clock.has_value())
+            refuse_trace(
+                path, static_cast<std::int64_t>(t),
+                fmt::format("says {} time, and trace {} {}; write the time to bytes 157-166 of all traces, or "
+                            "zeros to all",
+                            traces[t].clock ? "its" : "no", number + 1, traces[t].clock ? "does not" : "does"));
+    }
 }
 
 }  // namespace
@@ -198,7 +211,7 @@ SegyHeaders read_segy_headers(const std::string& path) {
         if (!read_at(file, headers.trace0 + t * step, trace)) refuse_trace(path, t, "cannot be read; restore it");
         headers.traces.push_back(trace_of(path, t, trace, headers));
     }
-    check_clocks(path, headers.traces);
+    settle_clocks(path, headers.traces);
     return headers;
 }
 

@@ -202,8 +202,8 @@ private:
                                                  file.path, t + 1, segy_kind(traces[t].kind), traces[t].kind));
             if (!file.lateness.empty())
                 notes_.push_back(
-                    fmt::format("{}: by their clocks and delays of recording traces begin up to {:.3f} s after each "
-                                "other, which is heeded",
+                    fmt::format("{}: by their clocks and delays of recording, which are heeded, traces begin up to "
+                                "{:.3f} s after each other",
                                 file.path, static_cast<double>(file.latest) / rate_));
         }
     }
