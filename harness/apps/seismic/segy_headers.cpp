@@ -153,7 +153,7 @@ SegyTrace trace_of(const std::string& path, std::int64_t trace, const TraceHeade
     if (interval != 0) file.interval = interval;
     // The headers of dead traces are often left empty.
     const int kind = header.signed16(29);
-    if (!SegyTrace{.kind = kind}.is_recording()) return {.kind = kind};
+    if (const SegyTrace dead{{}, 0, kind}; !dead.is_recording()) return dead;
     // 1: local, 3: other, 5: GPS, whose seconds differ from UTC's.
     const int basis = header.unsigned16(167);
     if (basis == 1 || basis == 3 || basis == 5) file.utc = false;
