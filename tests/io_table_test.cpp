@@ -209,7 +209,7 @@ TEST(Table, ATestFileIsMatchedByNameOrByPosition) {
     expect_holds(message("1,2,3,4\n"), {"line 1: 4 columns where the training table has 3"});
     expect_holds(message("a,b,y\n1,2,p\n1,2,r\n"),
                  {"test.csv: line 3, column 'y'", "class 'r' does not occur", "known: p, q"});
-    expect_holds(message("a,b,y\n1,2,\n"), {"line 2, column 'y'", "label is missing", "fill it in"});
+    expect_holds(message("a,b,y\n1,2,p\n1,2,\n"), {"line 3, column 'y'", "label is missing", "fill it in"});
 }
 
 TEST(Table, NominalValuesThatTheTrainingLacksAreRefused) {

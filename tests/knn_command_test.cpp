@@ -123,7 +123,7 @@ TEST_F(KnnCommand, RowsWithoutALabelAreSkippedAndCounted) {
     EXPECT_EQ(read_bytes(folder / "out.csv"),
               "row,predicted,class,neighbour_1,distance_1\n5,low,low,1,2\n6,high,high,3,2\n");
     // A row to be predicted is never left out in silence.
-    expect_failure(train + test("x,y,class\n1,1,?\n") + "--k 1", 4, {"the label is missing"});
+    expect_failure(train + test("x,y,class\n1,1,low\n1,1,?\n") + "--k 1", 4, {"the label is missing"});
 }
 
 TEST_F(KnnCommand, UnknownValuesAreErrorsOrEqualNone) {
@@ -216,7 +216,7 @@ TEST_F(KnnCommand, BadInputNamesFileLineAndColumnAndLeavesNothing) {
     // A column without any value, and labels that are missing.
     expect(trained_on("x,y,class\n,1,low\n?,2,high\nNA,3,low\n"), {"bad.csv: column 'x' has no value", "--ignore 1"});
     expect(trained_on("x,y,class\n1,1,\n1,2,\n"), {"bad.csv: no row has a label in column 'class'", "--label"});
-    expect(train + test("x,y,class\n1,1,?\n"), {"test.csv: line 2, column 'class': the label is missing"});
+    expect(train + test("x,y,class\n1,1,low\n1,1,?\n"), {"test.csv: line 3, column 'class': the label is missing"});
     expect(train + test("x,y,class\n1,1,low\n") + "--label species",
            {"train.csv: has no column 'species'", "x, y, class"});
     expect(trained_on("x,y,v\n1,1,3.5\n2,2,many\n") + "--regression",

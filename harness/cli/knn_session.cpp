@@ -119,19 +119,29 @@ Predictions KnnSession::predict(const io::Rows& rows) {
         succeed_or_fail(std::get<ExactKnnRegressor>(model_).predict(queries.items(), predictions.targets.data(),
                                                                     neighbours, options));
     }
-    ran_ = what_runs(explain(count, missing));
+    ran_ = what_runs(value_or_fail(explain(count, missing)));
     return predictions;
 }
 
-std::string KnnSession::explanation(std::size_t rows) const { return explain(rows, missing_).text(); }
+std::string KnnSession::explanation(std::size_t rows) const {
+    return value_or_fail(explain(rows, missing_)).text();
+}
 
-Explanation KnnSession::explain(std::size_t rows, bool missing) const {
+Result<Explanation> KnnSession::explain(std::size_t rows, bool missing) const {
     return std::visit(
         [&](const ExactKnnBase& base) {
-            return value_or_fail(base.explain_predict(static_cast<std::int64_t>(rows), {.variant = settings_.variant},
-                                                      missing ? Missing::allowed : Missing::none));
+            return base.explain_predict(static_cast<std::int64_t>(rows), {.variant = settings_.variant},
+                                        missing ? Missing::allowed : Missing::none);
         },
         model_);
+}
+
+/// Queries may have missing cells although the training table has none. Where a forced pipeline knows none, it is
+/// refused when such a query comes.
+std::size_t KnnSession::workspace_bytes(std::size_t rows) const {
+    const std::size_t bytes = value_or_fail(explain(rows, missing_)).workspace_bytes;
+    const auto with = explain(rows, true);
+    return with ? std::max(bytes, with.value().workspace_bytes) : bytes;
 }
 
 /// Training table in double and in single precision, two chunks of rows as they are read (the next one is read while
@@ -144,7 +154,7 @@ std::size_t KnnSession::bytes_for(std::size_t rows) const {
         [rows](const ExactKnnBase& base) { return base.predict_bytes(static_cast<std::int64_t>(rows)); }, model_);
     return values * (sizeof(double) + sizeof(float)) * static_cast<std::size_t>(points_) +
            rows * (3 * values * sizeof(double) + sizeof(double) + lists) + library +
-           explain(rows, true).workspace_bytes;
+           workspace_bytes(rows);
 }
 
 }  // namespace espalier::bench::cli

@@ -54,7 +54,8 @@ private:
     using Model = std::variant<ExactKnnClassifier, ExactKnnRegressor>;
 
     static Model fitted(const Device& device, const io::Schema& schema, io::Rows train, const KnnSettings& settings);
-    [[nodiscard]] Explanation explain(std::size_t rows, bool missing) const;
+    [[nodiscard]] Result<Explanation> explain(std::size_t rows, bool missing) const;
+    [[nodiscard]] std::size_t workspace_bytes(std::size_t rows) const;
     [[nodiscard]] std::size_t bytes_for(std::size_t rows) const;
 
     KnnSettings settings_;

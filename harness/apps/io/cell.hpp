@@ -1,20 +1,13 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "harness/apps/io/number.hpp"
 #include "harness/text/printable.hpp"
 
 namespace espalier::bench::io {
-
-/// How a table keeps a number.
-using Number = double;
-
-/// A decimal number, correctly rounded; "inf" and what exceeds the type give infinity. Nothing for any other text,
-/// "nan" among it. `decimal` stands before the decimals, "," or "."; the other one is no part of a number.
-std::optional<Number> parse_number(std::string_view text, char decimal = '.');
 
 /// How tables write that a value is not known. An empty cell always says so.
 class MissingWords {
@@ -24,12 +17,18 @@ public:
     /// These instead, as they are written; none: the usual ones.
     explicit MissingWords(std::vector<std::string> words) : words_(std::move(words)) {}
 
-    [[nodiscard]] bool hold(std::string_view cell) const;
+    [[nodiscard]] bool hold(std::string_view cell) const {
+        // Most cells are numbers, and no usual word ends in a digit.
+        const bool is_number = words_.empty() && !cell.empty() && cell.back() >= '0' && cell.back() <= '9';
+        return !is_number && is_one(cell);
+    }
 
     /// Whether a cell holds a class: unless they were asked for, "-" and "None" are names of classes like any other.
     [[nodiscard]] bool hold_class(std::string_view cell) const;
 
 private:
+    [[nodiscard]] bool is_one(std::string_view cell) const;
+
     std::vector<std::string> words_;
 };
 

@@ -1,18 +1,20 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "harness/apps/io/amount.hpp"
 #include "harness/apps/io/cell.hpp"
 #include "harness/apps/io/schema.hpp"
 
 namespace espalier::bench::io {
 
-/// Codes of texts.
+/// Codes of names (name_of).
 struct TextHash : std::hash<std::string_view> {
     using is_transparent = void;
 };
@@ -33,17 +35,18 @@ struct ColumnRules {
     ColumnKind kind = ColumnKind::undecided;
     bool label = false;
     std::size_t position = 0;  ///< in the file, from 0: for messages
-    char decimal = '.';
-    MissingWords missing{};
+    NumberFormat format{};
+    const MissingWords* missing = nullptr;
+    bool amounts = false;  ///< a numeric column whose cells may have units
 };
 
 /// Learns from all cells of a column whether it holds numbers or names.
 ///
-/// Until that is known a cell is kept as the code of its text. A column with more different ones than 4,096, all of
-/// them numbers, is numeric for good, so that memory does not grow with the rows.
+/// Until that is known a number is kept as itself and a text as a NaN that carries its code, so that a column of
+/// numbers needs no memory beside them.
 class ColumnLearner {
 public:
-    explicit ColumnLearner(ColumnRules rules) : rules_(std::move(rules)) {}
+    explicit ColumnLearner(const ColumnRules& rules) : rules_(rules) {}
 
     /// A nominal column of these values and no others; their numbers from 0 stand for them, too.
     void restrict_to(const std::vector<std::string>& values);
@@ -51,11 +54,13 @@ public:
     /// Whether the cell holds no value.
     [[nodiscard]] bool is_missing(std::string_view cell) const;
 
-    /// Appends the next row's cell to `kept`: a number or a code, NaN where it is missing. Throws BadCell.
-    void add(std::string_view cell, std::int64_t line, std::vector<Number>& kept);
+    /// Takes the next row's cell. Returns what is to be kept of it: a number, a code, or a NaN. Throws BadCell.
+    Number add(std::string_view cell, std::int64_t line);
 
-    /// Decides what the column is, and makes `kept` numbers if it is numeric. Throws BadCell for a column of numbers
-    /// with some texts among them, which are typing errors or unknown spellings of a missing value as a rule.
+    /// Decides what the column is, and makes `kept` its numbers or codes, NaN where a cell is missing. Throws BadCell
+    /// for what is no decision: numbers with some texts among them, which are typing errors or unknown spellings of a
+    /// missing value as a rule; numbers that are written in another way than the rules say, amounts and dates; and
+    /// texts that are nearly all different.
     void settle(std::vector<Number>& kept);
 
     /// After `settle`: undecided if every cell is missing.
@@ -63,36 +68,45 @@ public:
     [[nodiscard]] std::vector<std::string> values() const;  ///< of a nominal column, by code
     [[nodiscard]] std::int64_t missing() const { return missing_; }
     [[nodiscard]] std::size_t bytes() const { return bytes_; }  ///< that the texts take
+    [[nodiscard]] std::optional<Unit> unit() const;             ///< of a column of amounts
 
     /// What cells so far say about a line that may be a header: whether all of them are numbers; whether one is this
-    /// text; whether each text occurs twice or more.
+    /// text; whether each occurs twice or more.
     [[nodiscard]] bool all_numbers() const { return numbers_ > 0 && texts_ == 0; }
-    [[nodiscard]] bool has(std::string_view cell) const { return codes_.find(cell) != codes_.end(); }
-    [[nodiscard]] bool all_recur() const;
+    [[nodiscard]] bool has(std::string_view cell, const std::vector<Number>& kept) const;
+    [[nodiscard]] bool all_recur(const std::vector<Number>& kept) const;
+    [[nodiscard]] bool is_number(std::string_view cell) const;
 
 private:
     struct Value {
-        const std::string* text;
-        Number number;  ///< NaN: none
+        std::string text;
         std::int64_t count, line;
+        bool number;  ///< in an undecided column one that no double holds: the others are kept as themselves
     };
 
     Number code(std::string_view cell, std::int64_t line);
-    Number number(std::string_view cell, std::int64_t line) const;
+    Number number(std::string_view cell, std::int64_t line);
     void decide();
-    void make_numbers(std::vector<Number>& kept);
+    void refuse_amounts() const;
+    void refuse_different_texts() const;
+    void make_codes(std::vector<Number>& kept);
     [[noreturn]] void refuse_new_value(std::string_view cell, std::int64_t line) const;
 
+    // What every cell asks for stands together: of a table of thousands of columns, each cell finds its column's in a
+    // cache line or two that were displaced since the last row.
     ColumnRules rules_;
-    Codes codes_;
-    std::vector<Value> values_;
-    bool closed_ = false;     ///< no values but those there are
-    bool streaming_ = false;  ///< `kept` holds numbers already
+    bool closed_ = false;  ///< no values but those there are
     std::int64_t missing_ = 0, numbers_ = 0, texts_ = 0;
     std::size_t bytes_ = 0;
+    std::int64_t unspelled_line_ = 0;
+    std::string unspelled_;  ///< the first number that its value does not spell; it stands in `unspelled_line_`
+    Codes codes_;
+    std::vector<Value> values_;
+    std::optional<Unit> unit_;
 };
 
-/// A number of a numeric column. Throws BadCell that says what to do about a text that is none.
-Number number_or_fail(std::string_view cell, std::int64_t line, const ColumnRules& rules);
+/// A number of a numeric column. Throws BadCell that says what to do about a text that is none. `unit`, of a column of
+/// amounts, is set by its first cell and demanded of the others.
+Number number_or_fail(std::string_view cell, std::int64_t line, const ColumnRules& rules, std::optional<Unit>& unit);
 
 }  // namespace espalier::bench::io

@@ -1,7 +1,9 @@
 #include "harness/apps/io/csv.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <utility>
 
 #include "harness/apps/io/bad_file.hpp"
 #include "harness/apps/io/cell.hpp"
@@ -14,14 +16,55 @@ constexpr std::size_t kBlock = 1 << 20;
 constexpr std::size_t kLongestRecord = 16 << 20;  // beyond it a quote was surely left open
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
+/// The first line end, or quote if quotes count, from here; `end` if there is none. One pass over the bytes: three of
+/// memchr would each read to the end of the buffer where a file has none of its character.
+const char* find_mark(const char* from, const char* end, bool with_quotes) {
+    constexpr auto kMarks = [] {
+        std::array<bool, 256> marks{};
+        marks['\n'] = marks['\r'] = marks['"'] = true;
+        return marks;
+    }();
+    for (; from < end; ++from)
+        if (kMarks[static_cast<unsigned char>(*from)] && (with_quotes || *from != '"')) break;
+    return from;
+}
+
 }  // namespace
 
-CsvReader::CsvReader(std::string path, char delimiter, double max_inflation)
-    : path_(std::move(path)), delimiter_(delimiter), source_(std::make_unique<TextSource>(path_, max_inflation)) {
+CsvReader::CsvReader(std::string path, char delimiter, double max_inflation, char comment)
+    : path_(std::move(path)),
+      delimiter_(delimiter),
+      comment_(comment),
+      source_(std::make_unique<TextSource>(path_, max_inflation)) {
     buffer_.resize(2 * kBlock);
-    refill();
-    constexpr std::string_view kMark = "\xEF\xBB\xBF";
+    begin_file();
+}
+
+/// Passes over what is no record: a byte order mark, and a line that declares the delimiter.
+void CsvReader::begin_file() {
+    constexpr std::string_view kMark = "\xEF\xBB\xBF", kQuoted = "\"sep=", kPlain = "sep=";
+    constexpr std::size_t kEnough = 16;  // pipes give as little at a time as they like
+    while (end_ < kEnough && refill()) {
+    }
     if (std::string_view(buffer_.data(), end_).starts_with(kMark)) begin_ = kMark.size();
+    const std::string_view text(buffer_.data() + begin_, end_ - begin_);
+    const std::string_view line = text.substr(0, text.find_first_of("\r\n"));
+    if (line.size() == text.size()) return;
+    if (line.size() == kPlain.size() + 1 && line.starts_with(kPlain))
+        use_declared_delimiter(line);
+    else if (line.size() == kQuoted.size() + 2 && line.starts_with(kQuoted) && line.ends_with('"'))
+        use_declared_delimiter(line.substr(1));
+}
+
+/// Of "sep=;", with or without a quote behind it.
+void CsvReader::use_declared_delimiter(std::string_view line) {
+    const char declared = line[line.find('=') + 1];
+    if (delimiter_ != ',' && delimiter_ != declared)
+        throw BadFile(path_, "line 1: 'sep=" + std::string(1, declared) +
+                                 "' says that fields end in another character than --delimiter does; leave the option "
+                                 "out, or the line");
+    delimiter_ = declared;
+    begin_ = find_record_end(false);
 }
 
 CsvReader::~CsvReader() = default;
@@ -66,21 +109,31 @@ void CsvReader::check_is_text(std::size_t from) const {
     throw BadFile(path_, "is not text in UTF-8 (it holds zero bytes); export the table as CSV in UTF-8");
 }
 
+void CsvReader::end_line(char line_end) {
+    ++next_line_;
+    after_cr_ = line_end == '\r';
+}
+
+/// The line feed of a CRLF whose other half ended a record.
+void CsvReader::skip_rest_of_line_end() {
+    if (!std::exchange(after_cr_, false)) return;
+    if ((begin_ < end_ || refill()) && buffer_[begin_] == '\n') ++begin_;
+}
+
 /// Index just past the line end of the record at begin_, reading more as needed; kNone at the end of the
-/// file. A record without quotes, as most are, ends with its line, which memchr finds fastest.
-std::size_t CsvReader::find_record_end() {
+/// file. A record without quotes, as most are, ends with its line.
+std::size_t CsvReader::find_record_end(bool with_quotes) {
     std::size_t scanned = 0;  // relative to begin_, which a refill moves
     while (true) {
-        const char* from = buffer_.data() + begin_ + scanned;
-        const std::size_t left = end_ - begin_ - scanned;
-        const auto* newline = static_cast<const char*>(std::memchr(from, '\n', left));
-        const std::size_t length = newline ? static_cast<std::size_t>(newline - from) : left;
-        if (std::memchr(from, '"', length) != nullptr) return find_quoted_record_end();
-        if (newline) {
-            ++next_line_;
-            return begin_ + scanned + length + 1;
+        const char* const from = buffer_.data() + begin_ + scanned;
+        const char* const end = buffer_.data() + end_;
+        const char* const stop = find_mark(from, end, with_quotes);
+        scanned += static_cast<std::size_t>(stop - from);
+        if (stop != end && *stop == '"') return find_quoted_record_end();
+        if (stop != end) {
+            end_line(*stop);
+            return begin_ + scanned + 1;
         }
-        scanned += length;
         if (!refill()) return scanned == 0 ? kNone : end_;
     }
 }
@@ -88,23 +141,27 @@ std::size_t CsvReader::find_record_end() {
 /// Finds the end of a record that may hold line ends in quotes.
 std::size_t CsvReader::find_quoted_record_end() {
     enum class In { field_start, plain, quotes, closed } in = In::field_start;
-    std::int64_t lines = 0;
+    std::int64_t lines = 0;  // that end in quotes
+    char before = 0;
     for (std::size_t i = 0;; ++i) {
         if (begin_ + i == end_ && !refill()) break;
         const char c = buffer_[begin_ + i];
-        lines += c == '\n';
+        const bool is_line_end = c == '\n' || c == '\r';
         if (in == In::quotes) {
             if (c == '"') in = In::closed;
-        } else if (c == '\n') {
+            lines += is_line_end && !(c == '\n' && before == '\r');
+        } else if (is_line_end) {
             next_line_ += lines;
+            end_line(c);
             return begin_ + i + 1;
         } else if (c == '"' && in != In::plain) {
             in = In::quotes;  // opens the field, or the second of a doubled quote
-        } else if (c == delimiter_) {
+        } else if (is_delimiter(c)) {
             in = In::field_start;
         } else if (!is_blank(c)) {
             in = In::plain;
         }
+        before = c;
     }
     if (in == In::quotes) {
         line_ = next_line_;
@@ -113,17 +170,27 @@ std::size_t CsvReader::find_quoted_record_end() {
     return end_;
 }
 
+/// Whether the next line is one that `comment_` makes no record.
+bool CsvReader::is_comment() {
+    if (comment_ == 0) return false;
+    for (std::size_t i = 0; begin_ + i < end_ || refill(); ++i)
+        if (const char c = buffer_[begin_ + i]; !is_blank(c)) return c == comment_;
+    return false;
+}
+
 bool CsvReader::next(std::vector<std::string_view>& fields) {
     while (true) {
+        skip_rest_of_line_end();
         const std::int64_t first_line = next_line_;
-        const std::size_t stop = find_record_end();
+        const bool comment = is_comment();
+        const std::size_t stop = find_record_end(!comment);
         if (stop == kNone) return false;
         line_ = first_line;
         char* record = buffer_.data() + begin_;
         std::size_t size = stop - begin_;
         begin_ = stop;
         while (size > 0 && (record[size - 1] == '\n' || record[size - 1] == '\r')) --size;
-        if (trimmed(record, record + size).empty()) continue;
+        if (comment || trimmed(record, record + size).empty()) continue;
         split(record, size, fields);
         return true;
     }
@@ -133,6 +200,7 @@ void CsvReader::split(char* record, std::size_t size, std::vector<std::string_vi
     fields.clear();
     char* at = record;
     char* const end = record + size;
+    if (in_blanks()) return split_at_blanks(record, end, fields);
     while (true) {
         char* start = at;
         while (start < end && is_blank(*start)) ++start;
@@ -145,6 +213,20 @@ void CsvReader::split(char* record, std::size_t size, std::vector<std::string_vi
         }
         if (at == end) return;
         ++at;  // past the delimiter; a record that ends in one ends in an empty field
+    }
+}
+
+void CsvReader::split_at_blanks(char* at, char* end, std::vector<std::string_view>& fields) {
+    while (true) {
+        while (at < end && is_blank(*at)) ++at;
+        if (at == end) return;
+        if (*at == '"') {
+            at = split_quoted(at + 1, end, fields);
+        } else {
+            char* const stop = std::find_if(at, end, [&](char c) { return is_blank(c); });
+            fields.emplace_back(at, static_cast<std::size_t>(stop - at));
+            at = stop;
+        }
     }
 }
 
@@ -161,8 +243,9 @@ char* CsvReader::split_quoted(char* at, char* end, std::vector<std::string_view>
         *to++ = *at++;
     }
     fields.emplace_back(begin, static_cast<std::size_t>(to - begin));
+    const bool ends_here = at == end || is_delimiter(*at);
     while (at < end && is_blank(*at)) ++at;
-    if (at < end && *at != delimiter_)
+    if (at < end && *at != delimiter_ && !(ends_here && in_blanks()))
         fail("text after the closing quote of field " + std::to_string(fields.size()) + " ('" +
              printable(fields.back()) + "'); double quotes inside a quoted field (\"\")");
     return at;

@@ -14,13 +14,18 @@ class TextSource;
 /// ones to a hundredth; deflate ends at 1032.
 inline constexpr double kMaxInflation = 200;
 
+/// A delimiter: as many blanks and tabs as there are between two fields.
+inline constexpr char kRunsOfBlanks = '\0';
+
 /// Reads comma-separated values (RFC 4180) record by record in bounded memory, from a plain or a gzip file.
 /// Quoted fields may hold delimiters, doubled quotes and line ends. White space around unquoted fields does
-/// not count, nor do empty lines and a UTF-8 byte order mark. Lines end in LF or CRLF.
+/// not count, nor do empty lines and a UTF-8 byte order mark. Lines end in LF, CRLF or CR, each as it likes. A first
+/// line of "sep=;", as spreadsheets write it, says what the delimiter is.
 class CsvReader {
 public:
-    /// Throws BadFile if the file is missing or not text. A gzip file may unpack to `max_inflation` times its size.
-    explicit CsvReader(std::string path, char delimiter = ',', double max_inflation = kMaxInflation);
+    /// Throws BadFile if the file is missing or not text, or its first line contradicts a delimiter that is not the
+    /// comma. A gzip file may unpack to `max_inflation` times its size. Lines that begin with `comment` are passed over.
+    explicit CsvReader(std::string path, char delimiter = ',', double max_inflation = kMaxInflation, char comment = 0);
     ~CsvReader();
     CsvReader(const CsvReader&) = delete;
     CsvReader& operator=(const CsvReader&) = delete;
@@ -41,21 +46,30 @@ public:
 
 private:
     bool refill();
-    [[nodiscard]] std::size_t find_record_end();
+    void begin_file();
+    void use_declared_delimiter(std::string_view line);
+    void end_line(char line_end);
+    void skip_rest_of_line_end();
+    bool is_comment();
+    [[nodiscard]] std::size_t find_record_end(bool with_quotes);
     [[nodiscard]] std::size_t find_quoted_record_end();
     [[nodiscard]] bool is_blank(char c) const;
     [[nodiscard]] std::string_view trimmed(const char* begin, const char* end) const;
+    [[nodiscard]] bool is_delimiter(char c) const { return c == delimiter_ || (in_blanks() && is_blank(c)); }
+    [[nodiscard]] bool in_blanks() const { return delimiter_ == kRunsOfBlanks; }
     void split(char* record, std::size_t size, std::vector<std::string_view>& fields);
+    void split_at_blanks(char* at, char* end, std::vector<std::string_view>& fields);
     char* split_quoted(char* at, char* end, std::vector<std::string_view>& fields);
     void check_is_text(std::size_t from) const;
 
     std::string path_;
-    char delimiter_;
+    char delimiter_, comment_;
     std::unique_ptr<TextSource> source_;
     std::vector<char> buffer_;
     std::size_t begin_ = 0;  ///< of what is not yet handed out
     std::size_t end_ = 0;    ///< of what has been read
     bool at_end_ = false;    ///< of the file
+    bool after_cr_ = false;  ///< a line feed at begin_ belongs to the line before
     std::int64_t line_ = 0;
     std::int64_t next_line_ = 1;
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "harness/apps/io/amount.hpp"
 #include "harness/apps/io/bad_file.hpp"
 #include "harness/apps/io/cell.hpp"
 
@@ -24,8 +25,10 @@ bool is_whole(std::string_view text) {
 bool is_scikit_learn_line(const Record& first, const Record& second) {
     if (first.size() < 3 || !is_whole(first[0]) || !is_whole(first[1])) return false;
     if (static_cast<std::size_t>(std::stoul(first[1])) + 1 != second.size()) return false;
-    if (has_number(Record(first.begin() + 2, first.end()), '.')) return false;
+    const Record names(first.begin() + 2, first.end());
     const MissingWords missing;
+    const auto is_no_name = [&](const std::string& name) { return missing.hold_class(name); };  // of a row without label
+    if (has_number(names, {}) || std::any_of(names.begin(), names.end(), is_no_name)) return false;
     return std::all_of(second.begin(), second.end(),
                        [&](const auto& cell) { return parse_number(cell) || missing.hold(cell); });
 }
@@ -42,9 +45,10 @@ bool read_record(CsvReader& csv, Record& record) {
 
 }  // namespace
 
-bool has_number(const Record& record, char decimal) {
-    return std::any_of(record.begin(), record.end(),
-                       [&](const auto& cell) { return parse_number(cell, decimal).has_value(); });
+bool has_number(const Record& record, const NumberFormat& format) {
+    return std::any_of(record.begin(), record.end(), [&](const auto& cell) {
+        return parse_number(cell, format).has_value() || is_number_elsewhere(cell, format);
+    });
 }
 
 std::vector<std::string> numbered_columns(std::size_t count) {

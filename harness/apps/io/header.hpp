@@ -33,6 +33,7 @@ std::vector<std::string> numbered_columns(std::size_t count);
 /// The columns' names that a header gives, those without one numbered. Throws BadFile if two have the same.
 std::vector<std::string> named_columns(const std::vector<std::string>& header, const CsvReader& csv, std::int64_t line);
 
-bool has_number(const std::vector<std::string>& record, char decimal);
+/// Whether a cell is a number, be it grouped or with decimals as no option says.
+bool has_number(const std::vector<std::string>& record, const NumberFormat& format);
 
 }  // namespace espalier::bench::io

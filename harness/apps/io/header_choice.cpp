@@ -10,14 +10,14 @@ namespace espalier::bench::io {
 HeaderEvidence::HeaderEvidence(const std::vector<std::string>& first, const TableOptions& options)
     : first_(first), options_(options), missing_(options.missing) {}
 
-void HeaderEvidence::add(std::size_t position, const ColumnLearner& column) {
+void HeaderEvidence::add(std::size_t position, const ColumnLearner& column, const std::vector<Number>& kept) {
     const std::string& cell = first_[position];
     if (missing_.hold(cell)) return;  // may stand in any column, and in a header of an index
     if (column.all_numbers())
-        (parse_number(cell, options_.decimal) ? numbers_ : clashes_).push_back(position);
-    else if (column.has(cell))
+        (column.is_number(cell) ? numbers_ : clashes_).push_back(position);
+    else if (column.has(cell, kept))
         recurring_.push_back(position);
-    else if (column.all_recur())
+    else if (column.all_recur(kept))
         unheard_.push_back(position);
 }
 
@@ -35,7 +35,7 @@ HeaderChoice HeaderEvidence::choose(const std::string& path, std::int64_t line, 
     if (options_.header == H::present) return {true, is_header + ", as --header says"};
     if (options_.header == H::absent) return {false, is_row + ", as --no-header says"};
     if (is_named_by_option(first_, options_)) return {true, is_header + ": an option names a column by it"};
-    if (rows == 0 && !has_number(first_, options_.decimal)) return {true, is_header};
+    if (rows == 0 && !has_number(first_, options_.format())) return {true, is_header};
     if (!clashes_.empty() && !recurring_.empty())
         refuse(cell(clashes_) + " is no number, as the rest of its column is, but " + cell(recurring_) +
                " stands in its column again");
@@ -44,7 +44,7 @@ HeaderChoice HeaderEvidence::choose(const std::string& path, std::int64_t line, 
     if (!numbers_.empty() && recurring_.empty() && !unheard_.empty())
         refuse(cell(numbers_) + " suits its column, but " + cell(unheard_) + " stands nowhere else in its own");
     if (!recurring_.empty()) return {false, is_row + ": " + cell(recurring_) + " stands in its column again"};
-    if (!numbers_.empty() || has_number(first_, options_.decimal))
+    if (!numbers_.empty() || has_number(first_, options_.format()))
         return {false, is_row + ": its numbers suit their columns (--header if it names them)"};
     return {true, is_header + ": no cell of it is a number or occurs again (--no-header if it is a row)"};
 }

@@ -8,7 +8,12 @@
 namespace espalier::bench::io {
 
 /// What the options make of a column of a training table.
-enum class Role { attribute, nominal, ignored, label };
+struct Role {
+    enum class Kind { attribute, nominal, ignored, label } kind = Kind::attribute;
+    bool amounts = false;  ///< its cells are amounts or dates to take as numbers
+
+    bool operator==(const Role&) const = default;
+};
 
 /// One role per column. Throws BadFile for an option that names no column, or two options that contradict.
 std::vector<Role> roles_of(const std::vector<std::string>& names, const TableOptions& options, const std::string& path);

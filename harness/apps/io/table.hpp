@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,7 +49,7 @@ struct Table {
 Table read_table(const std::string& path, const TableOptions& options);
 
 /// Reads a table of the same columns as another one in chunks, with memory bounded by the chunk: columns by name where
-/// both files have a header, else by position. The label may be absent. Nominal values and classes that `schema`
+/// both files have a header, else by position. The label may be absent, as a column or in every row of it. Nominal values and classes that `schema`
 /// does not know are errors; with `ignore_unknown` such a value gets a code that no training row has. The first line is
 /// a header if its cells are names of `schema`'s columns, or if it suits them as a row worse than as a header.
 /// Everything throws BadFile with file, line, column and fix.
@@ -76,12 +77,16 @@ private:
     [[nodiscard]] bool suits(const std::vector<std::string>& row, bool with_unknown) const;
     void match_by_name();
     void match_by_position(std::int64_t line);
+    void check_ignored() const;
+    void see_whether_labels_are_there();
 
     void append(Rows& rows);
     Number attribute_value(std::size_t attribute, std::string_view cell);
     void append_label(std::string_view cell, Rows& rows);
-    Number number(const Column& column, std::string_view cell) const;
+    Number number(Column& column, std::string_view cell) const;
     Number attribute_code(std::size_t attribute, std::string_view cell);
+    [[nodiscard]] std::optional<std::int32_t> code_of(const Codes& codes, std::string_view cell) const;
+    [[nodiscard]] bool is_missing_label(std::string_view cell) const;
     [[noreturn]] void fail_unknown(const Column& column, std::string_view cell) const;
     [[noreturn]] void fail(const Column& column, const std::string& problem) const;
 
@@ -90,6 +95,7 @@ private:
     MissingWords missing_;
     Schema schema_;
     bool named_ = false;              ///< this file has a header
+    bool labels_are_missing_ = false;  ///< in every row, so that there is no label
     std::vector<std::string> names_;  ///< of its columns
     std::vector<Target> targets_;     ///< one per column of the file
     std::vector<Codes> codes_;        ///< one per attribute

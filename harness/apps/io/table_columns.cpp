@@ -50,7 +50,7 @@ bool TableReader::first_is_header() const {
     if (names == static_cast<std::ptrdiff_t>(first.size())) return true;
     if (suits(first, false)) return false;
     if (names > 0) return true;
-    if (has_number(first, options_.decimal)) return false;
+    if (has_number(first, options_.format())) return false;
     if (options_.ignore_unknown && suits(first, true))
         throw BadFile(records_.path(), "line " + std::to_string(records_.first_lines().first_line) +
                                            " may be a header or a row of unknown values; say --header if it names the "
@@ -65,16 +65,52 @@ bool TableReader::suits(const std::vector<std::string>& row, bool with_unknown) 
     const auto cell = [&](const Column& column) -> const std::string& {
         return row[column.position - (without_label && column.position > schema_.label.position ? 1 : 0)];
     };
+    const auto known = [&](const Column& column, const Codes& codes) {
+        const std::string& text = cell(column);
+        if (missing_.hold(text)) return true;
+        if (column.unit) return parse_amount(text, options_.format()).has_value();
+        if (column.kind == ColumnKind::numeric) return parse_number(text, options_.format()).has_value();
+        return code_of(codes, text).has_value();
+    };
     for (std::size_t a = 0; a < schema_.attributes.size(); ++a) {
-        const Column& column = schema_.attributes[a];
-        const bool known = column.kind == ColumnKind::nominal
-                               ? with_unknown || codes_[a].find(cell(column)) != codes_[a].end()
-                               : parse_number(cell(column), options_.decimal).has_value();
-        if (!known && !missing_.hold(cell(column))) return false;
+        const bool may_be_any = with_unknown && schema_.attributes[a].kind == ColumnKind::nominal;
+        if (!may_be_any && !known(schema_.attributes[a], codes_[a])) return false;
     }
-    if (without_label || !schema_.has_label) return true;
-    return schema_.label.kind == ColumnKind::nominal ? label_codes_.find(cell(schema_.label)) != label_codes_.end()
-                                                     : parse_number(cell(schema_.label), options_.decimal).has_value();
+    return without_label || !schema_.has_label || known(schema_.label, label_codes_);
+}
+
+std::optional<std::int32_t> TableReader::code_of(const Codes& codes, std::string_view cell) const {
+    std::string scratch;
+    const auto known = codes.find(name_of(cell, options_.format(), scratch));
+    return known == codes.end() ? std::nullopt : std::optional(known->second);
+}
+
+/// A column that an option leaves out is one of the training table, or of this one.
+void TableReader::check_ignored() const {
+    const auto is_number_of_column = [&](const std::string& text) {
+        return text.size() <= 9 && text.find_first_not_of("0123456789") == std::string::npos && std::stoul(text) >= 1 &&
+               std::stoul(text) <= schema_.file_columns;
+    };
+    for (const std::string& column : options_.ignored) {
+        const bool there = names_of(schema_).contains(column) || (named_ && holds(names_, column)) ||
+                           is_number_of_column(column);
+        if (!there)
+            throw BadFile(records_.path(), "has no column '" + printable(column) +
+                                               "' for --ignore, nor has the training table; here are " +
+                                               name_list(names_));
+    }
+}
+
+/// A label column without any value is none. The first row tells, and the others must agree.
+void TableReader::see_whether_labels_are_there() {
+    if (!schema_.has_label) return;
+    const FirstLines& lines = records_.first_lines();
+    const auto& row = named_ || lines.is_scikit_learn() ? lines.second : lines.first;
+    const auto label = std::find_if(targets_.begin(), targets_.end(),
+                                    [](const Target& target) { return target.kind == Target::Kind::label; });
+    const auto position = static_cast<std::size_t>(label - targets_.begin());
+    labels_are_missing_ = position < row.size() && is_missing_label(row[position]);
+    if (labels_are_missing_) schema_.has_label = false;
 }
 
 void TableReader::match_by_name() {
@@ -133,11 +169,13 @@ void TableReader::match_by_position(std::int64_t line) {
 /// Codes of the values that are known.
 void TableReader::index_values() {
     codes_.resize(schema_.attributes.size());
+    std::string scratch;
+    const auto add = [&](Codes& codes, const std::string& value) {
+        codes.emplace(name_of(value, options_.format(), scratch), static_cast<std::int32_t>(codes.size()));
+    };
     for (std::size_t a = 0; a < codes_.size(); ++a)
-        for (const auto& value : schema_.attributes[a].values)
-            codes_[a].emplace(value, static_cast<std::int32_t>(codes_[a].size()));
-    for (const auto& value : schema_.label.values)
-        label_codes_.emplace(value, static_cast<std::int32_t>(label_codes_.size()));
+        for (const auto& value : schema_.attributes[a].values) add(codes_[a], value);
+    for (const auto& value : schema_.label.values) add(label_codes_, value);
 }
 
 /// A file that begins with its class names numbers them in that order; one cut out of such a file by hand
@@ -147,12 +185,12 @@ void TableReader::use_class_numbers() {
     const auto& names = classes.empty() ? schema_.label.values : classes;
     if (schema_.label.kind != ColumnKind::nominal) return;
     for (std::size_t i = 0; i < names.size(); ++i) {
-        const auto known = label_codes_.find(names[i]);
-        if (known == label_codes_.end())
+        const auto known = code_of(label_codes_, names[i]);
+        if (!known)
             throw BadFile(records_.path(), "line 1: class '" + printable(names[i]) +
                                                "' does not occur in the training table (known: " +
                                                name_list(schema_.label.values) + "); correct it");
-        label_codes_.emplace(std::to_string(i), known->second);
+        label_codes_.emplace(std::to_string(i), *known);
     }
 }
 

@@ -28,6 +28,8 @@ TableReader::TableReader(std::string path, const TableOptions& options, const Sc
         match_by_name();
     else
         match_by_position(lines.is_scikit_learn() ? lines.second_line : lines.first_line);
+    check_ignored();
+    see_whether_labels_are_there();
 }
 
 bool TableReader::read(Rows& rows, std::size_t max_rows) {
@@ -60,31 +62,41 @@ Number TableReader::attribute_value(std::size_t attribute, std::string_view cell
 
 Number TableReader::attribute_code(std::size_t attribute, std::string_view cell) {
     Column& column = schema_.attributes[attribute];
-    if (const auto known = codes_[attribute].find(cell); known != codes_[attribute].end())
-        return static_cast<Number>(known->second);
+    if (const auto known = code_of(codes_[attribute], cell)) return *known;
     if (!options_.ignore_unknown) fail_unknown(column, cell);
     ++column.unknown;
     return static_cast<Number>(column.values.size());
 }
 
-void TableReader::append_label(std::string_view cell, Rows& rows) {
-    const Column& column = schema_.label;
-    const bool nominal = column.kind == ColumnKind::nominal;
-    if (nominal ? missing_.hold_class(cell) : missing_.hold(cell))
-        fail(column, "the label is missing; fill it in or remove the row");
-    if (!nominal) {
-        rows.targets.push_back(number(column, cell));
-    } else if (const auto known = label_codes_.find(cell); known != label_codes_.end()) {
-        rows.classes.push_back(known->second);
-    } else {
-        fail_unknown(column, cell);
-    }
+bool TableReader::is_missing_label(std::string_view cell) const {
+    return schema_.label.kind == ColumnKind::nominal ? missing_.hold_class(cell) : missing_.hold(cell);
 }
 
-Number TableReader::number(const Column& column, std::string_view cell) const {
+void TableReader::append_label(std::string_view cell, Rows& rows) {
+    Column& column = schema_.label;
+    const bool missing = is_missing_label(cell);
+    if (labels_are_missing_ && missing) return;
+    if (labels_are_missing_)
+        fail(column, "there is a label, and the rows before have none; fill in all of them, or none");
+    if (missing) fail(column, "the label is missing; fill it in or remove the row");
+    if (column.kind != ColumnKind::nominal)
+        rows.targets.push_back(number(column, cell));
+    else if (const auto known = code_of(label_codes_, cell))
+        rows.classes.push_back(*known);
+    else
+        fail_unknown(column, cell);
+}
+
+Number TableReader::number(Column& column, std::string_view cell) const {
     try {
         return number_or_fail(cell, records_.line(),
-                              {column.kind, &column == &schema_.label, column.position, options_.decimal, missing_});
+                              {.kind = column.kind,
+                               .label = &column == &schema_.label,
+                               .position = column.position,
+                               .format = options_.format(),
+                               .missing = &missing_,
+                               .amounts = column.unit.has_value()},
+                              column.unit);
     } catch (const BadCell& error) {
         fail(column, error.what());
     }

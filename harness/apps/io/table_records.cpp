@@ -6,7 +6,7 @@
 namespace espalier::bench::io {
 
 TableRecords::TableRecords(std::string path, const TableOptions& options)
-    : csv_(std::move(path), options.delimiter, options.max_inflation),
+    : csv_(std::move(path), options.delimiter, options.max_inflation, options.comment),
       first_lines_(read_first_lines(csv_, options.header)),
       waiting_(first_lines_.second.empty() ? nullptr : &first_lines_.second) {}
 

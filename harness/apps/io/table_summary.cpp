@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "harness/apps/io/cell.hpp"
@@ -30,10 +31,21 @@ std::string categories_of(const Column& column, const char* one, const char* mor
     return text + (column.values.size() > kShown ? ", ..." : "");
 }
 
+std::string unit_of(const Column& column) {
+    if (!column.unit) return "";
+    switch (column.unit->kind) {
+        case Unit::Kind::date:
+        case Unit::Kind::instant: return " days since 1970-01-01";
+        case Unit::Kind::time: return " of a day";
+        case Unit::Kind::quantity: break;
+    }
+    return column.unit->text.empty() ? "" : " '" + printable(column.unit->text) + "'";
+}
+
 std::string line_of(const Column& column, const std::vector<Number>& values) {
     std::string line = "  " + printable(column.name) + ": ";
     line += column.kind == ColumnKind::nominal ? "nominal, " + categories_of(column, "category", "categories")
-                                               : "numeric, " + range_of(values);
+                                               : "numeric, " + range_of(values) + unit_of(column);
     return column.missing > 0 ? line + fmt::format(", {} missing", column.missing) : line;
 }
 
@@ -46,6 +58,34 @@ std::string line_of_label(const Table& table) {
     if (without.rows == 0) return line;
     return line + fmt::format("; {} without a label skipped, the first in line {}", counted(without.rows, "row"),
                               without.first_line);
+}
+
+/// Whether the values are those of consecutive rows: 0, 1, 2, ... or from any other whole number on.
+bool count_rows(const std::vector<Number>& values, const std::vector<std::size_t>& numbers) {
+    if (values.size() < 3 || values[0] != std::floor(values[0])) return false;
+    const auto row = [&](std::size_t i) { return static_cast<Number>(numbers.empty() ? i : numbers[i]); };
+    for (std::size_t i = 1; i < values.size(); ++i)
+        if (values[i] - values[0] != row(i) - row(0)) return false;
+    return true;
+}
+
+/// Whether the values are whole numbers, each of which occurs once.
+bool are_different_whole_numbers(std::vector<Number> values) {
+    if (values.size() < 3) return false;
+    if (std::any_of(values.begin(), values.end(), [](Number value) { return value != std::floor(value); })) return false;
+    std::sort(values.begin(), values.end());
+    return std::adjacent_find(values.begin(), values.end()) == values.end();
+}
+
+/// As programs that write tables call the numbers of the rows.
+bool is_called_as_indices_are(const Column& column, bool named) {
+    constexpr std::array<std::string_view, 12> kNames{"id",    "index", "idx", "row",     "rowid", "row_id",
+                                                      "rowno", "no",    "nr",  "number", "_id",   "#"};
+    std::string name = column.name;
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
+    const bool no_name = named && name == "column " + std::to_string(column.position + 1);
+    return no_name || name.starts_with("unnamed:") || std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
 /// The columns from the first that got no line of its own.
@@ -72,6 +112,30 @@ std::vector<std::string> summary_of(const std::string& path, const Table& table,
     if (shown < columns.size()) lines.push_back(line_of_rest(columns, shown));
     if (table.schema.has_label) lines.push_back(line_of_label(table));
     return lines;
+}
+
+std::vector<std::string> hints_of(const Table& table) {
+    std::vector<std::string> hints;
+    const Schema& schema = table.schema;
+    for (std::size_t a = 0; a < schema.attributes.size(); ++a) {
+        const Column& column = schema.attributes[a];
+        const auto& values = table.rows.attributes[a];
+        const bool counts = column.kind == ColumnKind::numeric && count_rows(values, table.numbers);
+        const bool is_index = column.kind == ColumnKind::numeric && is_called_as_indices_are(column, schema.named) &&
+                              are_different_whole_numbers(values);
+        if (counts || is_index)
+            hints.push_back("hint: column '" + printable(column.name) + "' numbers the rows (" + range_of(values) +
+                            ") and is compared like any other; if it says nothing about them, leave it out with "
+                            "--ignore " +
+                            std::to_string(column.position + 1));
+    }
+    constexpr std::size_t kFewClasses = 20;
+    const std::size_t classes = schema.label.values.size();
+    if (classes > kFewClasses && 2 * classes > table.rows.size())
+        hints.push_back("hint: the label '" + printable(schema.label.name) + "' has " + std::to_string(classes) +
+                        " classes in " + counted(table.rows.size(), "row") +
+                        "; if it is a number to predict, say --regression");
+    return hints;
 }
 
 }  // namespace espalier::bench::io

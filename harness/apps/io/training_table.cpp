@@ -17,16 +17,18 @@ namespace espalier::bench::io {
 namespace {
 
 /// new_code[old_code] after sorting the classes.
-std::vector<std::int32_t> sort_classes(std::vector<std::string>& classes) {
-    const bool numbers =
-        std::all_of(classes.begin(), classes.end(), [](const auto& text) { return parse_number(text).has_value(); });
+std::vector<std::int32_t> sort_classes(std::vector<std::string>& classes, const NumberFormat& format) {
+    const auto number = [&](const std::string& text) { return parse_number(text, format); };
+    const bool numbers = std::all_of(classes.begin(), classes.end(), [&](const auto& text) { return number(text); });
     std::vector<std::size_t> order(classes.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
         if (numbers) {
-            const Number x = *parse_number(classes[a]);
-            const Number y = *parse_number(classes[b]);
+            const Number x = *number(classes[a]), y = *number(classes[b]);
             if (x != y) return x < y;
+            // Whole numbers beyond 2^53 that are one double.
+            const auto by_text = std::pair(classes[a].size(), classes[a]) <=> std::pair(classes[b].size(), classes[b]);
+            return x < 0 ? by_text > 0 : by_text < 0;
         }
         return classes[a] < classes[b];
     });
@@ -48,11 +50,15 @@ struct LearntColumn {
 };
 
 class TrainingReader {
+    static constexpr std::size_t kBlock = 1 << 17;  ///< values, a MiB: at least 13 rows of 10,000 columns
+
 public:
     TrainingReader(const std::string& path, const TableOptions& options)
         : options_(options), records_(path, options), roles_(roles_of(provisional_names(), options, path)) {
         for (std::size_t i = 0; i < roles_.size(); ++i)
-            if (roles_[i] != Role::ignored) columns_.push_back({i, ColumnLearner(rules_of(i))});
+            if (roles_[i].kind != Role::Kind::ignored) columns_.push_back({i, ColumnLearner(rules_of(i))});
+        for (LearntColumn& column : columns_)
+            if (is_label(column)) label_ = &column;
         check_roles();
         if (records_.first_lines().is_scikit_learn() && is_label(columns_.back()) && !options.numeric_label)
             at(columns_.back(), [&](ColumnLearner& learner) { learner.restrict_to(records_.first_lines().classes); });
@@ -65,18 +71,20 @@ public:
                 skip_row(records_.line());
                 continue;
             }
-            for (LearntColumn& column : columns_) add(column, fields[column.position], records_.line());
+            for (LearntColumn& column : columns_)
+                block_.push_back(add(column, fields[column.position], records_.line()));
+            if (block_.size() >= kBlock) take_block();
             if (unlabelled_.rows > 0) numbers_.push_back(rows_ + static_cast<std::size_t>(unlabelled_.rows));
             ++rows_;
             check_memory();
         }
+        take_block();
         settle_first_line();
         check_labels();
         Table table;
-        for (LearntColumn& column : columns_) {
+        for (LearntColumn& column : columns_)
             at(column, [&](ColumnLearner& learner) { learner.settle(column.values); });
-            check_not_empty(column);
-        }
+        check_none_is_empty();
         describe(table);
         table.numbers = std::move(numbers_);
         for (LearntColumn& column : columns_) hand_over(column, table);
@@ -93,23 +101,27 @@ private:
     }
 
     ColumnRules rules_of(std::size_t position) const {
-        const bool label = roles_[position] == Role::label;
-        const ColumnKind kind = label && options_.numeric_label              ? ColumnKind::numeric
-                                : label || roles_[position] == Role::nominal ? ColumnKind::nominal
-                                                                             : ColumnKind::undecided;
-        return {kind, label, position, options_.decimal, MissingWords(options_.missing)};
+        const Role& role = roles_[position];
+        const bool label = role.kind == Role::Kind::label;
+        const bool numeric = role.amounts || (label && options_.numeric_label);
+        const ColumnKind kind = numeric                                           ? ColumnKind::numeric
+                                : label || role.kind == Role::Kind::nominal ? ColumnKind::nominal
+                                                                                  : ColumnKind::undecided;
+        return {kind, label, position, options_.format(), &missing_, role.amounts};
     }
 
     void check_roles() const {
         const auto attributes = std::count_if(
-            roles_.begin(), roles_.end(), [](Role role) { return role == Role::attribute || role == Role::nominal; });
+            roles_.begin(), roles_.end(), [](Role role) {
+            return role.kind == Role::Kind::attribute || role.kind == Role::Kind::nominal;
+        });
         if (attributes == 0)
             throw BadFile(path(), "has no column to compute distances from beside the label; is the delimiter '" +
                                       std::string(1, options_.delimiter) + "' right (--delimiter)?");
     }
 
     [[nodiscard]] const std::string& path() const { return records_.path(); }
-    [[nodiscard]] bool is_label(const LearntColumn& column) const { return roles_[column.position] == Role::label; }
+    [[nodiscard]] bool is_label(const LearntColumn& column) const { return roles_[column.position].kind == Role::Kind::label; }
 
     /// Does something with a column's learner and says of which column an error is.
     template <class Do>
@@ -125,17 +137,25 @@ private:
         }
     }
 
-    void add(LearntColumn& column, std::string_view cell, std::int64_t line) {
+    Number add(LearntColumn& column, std::string_view cell, std::int64_t line) {
         const std::size_t bytes = column.learner.bytes();
-        at(column, [&](ColumnLearner& learner) { learner.add(cell, line, column.values); });
-        text_bytes_ += column.learner.bytes() - bytes;  // wraps and comes back where a learner forgets its texts
+        Number kept = 0;
+        at(column, [&](ColumnLearner& learner) { kept = learner.add(cell, line); });
+        text_bytes_ += column.learner.bytes() - bytes;
+        return kept;
+    }
+
+    /// Rows are kept in a block and go to their columns many at a time: one by one, each cell of a wide table would
+    /// wait for its column's end to come from memory.
+    void take_block() {
+        for (std::size_t c = 0; c < columns_.size(); ++c)
+            for (std::size_t i = c; i < block_.size(); i += columns_.size()) columns_[c].values.push_back(block_[i]);
+        block_.clear();
     }
 
     template <class Fields>
     [[nodiscard]] bool has_label(const Fields& fields) const {
-        return std::none_of(columns_.begin(), columns_.end(), [&](const LearntColumn& column) {
-            return is_label(column) && column.learner.is_missing(fields[column.position]);
-        });
+        return label_ == nullptr || !label_->learner.is_missing(fields[label_->position]);
     }
 
     /// Before the first row that is left out, rows are numbered as in the file.
@@ -150,8 +170,7 @@ private:
 
     void check_labels() const {
         if (rows_ > 0 || unlabelled_.rows == 0) return;
-        const auto label = std::find_if(columns_.begin(), columns_.end(), [&](const auto& c) { return is_label(c); });
-        throw BadFile(path(), "no row has a label in column '" + printable(names_[label->position]) +
+        throw BadFile(path(), "no row has a label in column '" + printable(names_[label_->position]) +
                                   "'; name the right column with --label");
     }
 
@@ -180,7 +199,7 @@ private:
             return;
         }
         HeaderEvidence evidence(lines.first, options_);
-        for (const LearntColumn& column : columns_) evidence.add(column.position, column.learner);
+        for (const LearntColumn& column : columns_) evidence.add(column.position, column.learner, column.values);
         const HeaderChoice choice = evidence.choose(path(), lines.first_line, rows_);
         header_ = choice.reason;
         if (choice.header) {
@@ -219,17 +238,25 @@ private:
         }
         if (!labelled) return;
         for (LearntColumn& column : columns_) {
-            add(column, lines.first[column.position], lines.first_line);
-            std::rotate(column.values.begin(), column.values.end() - 1, column.values.end());
+            column.values.insert(column.values.begin(),
+                                 add(column, lines.first[column.position], lines.first_line));
         }
         ++rows_;
     }
 
-    void check_not_empty(const LearntColumn& column) const {
-        if (column.learner.kind() != ColumnKind::undecided) return;
-        throw BadFile(path(), "column '" + printable(names_[column.position]) + "' has no value in any of the " +
-                                  counted(rows_, "row") + "; leave it out with --ignore " +
-                                  std::to_string(column.position + 1));
+    void check_none_is_empty() const {
+        std::vector<std::string> names;
+        std::string numbers;
+        for (const LearntColumn& column : columns_) {
+            if (column.learner.kind() != ColumnKind::undecided) continue;
+            names.push_back("'" + printable(names_[column.position]) + "'");
+            numbers.append(numbers.empty() ? "" : ",").append(std::to_string(column.position + 1));
+        }
+        if (names.empty()) return;
+        throw BadFile(path(), (names.size() == 1 ? "column " : "columns ") + name_list(names) +
+                                  (names.size() == 1 ? " has" : " have") + " no value in any of the " +
+                                  counted(rows_, "row") + "; leave " + (names.size() == 1 ? "it" : "them") +
+                                  " out with --ignore " + numbers);
     }
 
     void describe(Table& table) const {
@@ -240,12 +267,13 @@ private:
         table.schema.numbered_classes =
             records_.first_lines().is_scikit_learn() && is_label(columns_.back()) && !options_.numeric_label;
         for (std::size_t i = 0; i < roles_.size(); ++i)
-            if (roles_[i] == Role::ignored) table.schema.ignored.push_back({names_[i], i});
+            if (roles_[i].kind == Role::Kind::ignored) table.schema.ignored.push_back({names_[i], i});
     }
 
     void hand_over(LearntColumn& column, Table& table) const {
         Column described{names_[column.position], column.position, column.learner.kind(), column.learner.values(),
                          column.learner.missing()};
+        described.unit = column.learner.unit();
         if (!is_label(column)) {
             table.schema.attributes.push_back(std::move(described));
             table.rows.attributes.push_back(std::move(column.values));
@@ -257,7 +285,7 @@ private:
         } else {
             std::vector<std::int32_t> new_code(described.values.size());
             std::iota(new_code.begin(), new_code.end(), 0);
-            if (!table.schema.numbered_classes) new_code = sort_classes(described.values);
+            if (!table.schema.numbered_classes) new_code = sort_classes(described.values, options_.format());
             for (const Number code : column.values)
                 table.rows.classes.push_back(new_code[static_cast<std::size_t>(code)]);
         }
@@ -265,11 +293,14 @@ private:
     }
 
     const TableOptions& options_;
+    MissingWords missing_{options_.missing};
     TableRecords records_;
     bool named_ = false;
     std::vector<std::string> names_;
     std::vector<Role> roles_;
     std::vector<LearntColumn> columns_;
+    const LearntColumn* label_ = nullptr;
+    std::vector<Number> block_;  ///< what is kept of the last rows, row after row
     std::string header_;
     std::size_t rows_ = 0, text_bytes_ = 0;
     Unlabelled unlabelled_;

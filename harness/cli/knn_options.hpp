@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "harness/apps/io/schema.hpp"
+#include "harness/cli/command.hpp"
+
+namespace espalier::bench::cli {
+
+/// What `espalier knn` is asked for.
+struct KnnOptions {
+    std::string train, test, data;
+    double split = 0.3;
+    std::uint64_t seed = 1;
+    std::uint64_t test_rows = 0;  ///< 0: a random split
+    io::TableOptions table;
+    std::string delimiter = ",", decimal = ".", thousands = "none", comment;
+    bool header = false, no_header = false, regression = false;
+    std::string metric = "auto", weights = "uniform", scale = "none", unknown = "error", device = "auto", variant,
+                output;
+    std::int64_t k = 5;
+    std::uint64_t memory = 0;  ///< 0: half of what the device has
+    bool neighbours = false, explain = false, json = false, quiet = false;
+};
+
+/// Describes the command's options, which are parsed into `options`.
+void add_knn_options(Command& command, KnnOptions& options);
+
+/// Checks the options against each other, and completes those of the tables. Throws Failure.
+void validate(KnnOptions& options);
+
+}  // namespace espalier::bench::cli
