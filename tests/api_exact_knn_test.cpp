@@ -320,6 +320,34 @@ TEST(ExactKnnClassifier, MajorityAndWeightsVote) {
     }
 }
 
+TEST(ExactKnnClassifier, ProbabilitiesAreSharesOfVotes) {
+    const Data points{1, {0, 1, 3, 100}};
+    const std::vector<std::int32_t> classes{2, 2, 0, 3};
+    const Data queries{1, {0, 2}};
+    const auto shares = [&](Vote vote, const Data& asked) {
+        const auto model =
+            ExactKnnClassifier::fit(Device::cpu(), points.items(), classes, {.k = 3, .vote = vote}).value();
+        EXPECT_EQ(model.class_count(), 4);
+        return model.predict_proba(asked.items()).value();
+    };
+    EXPECT_EQ(shares(Vote::majority, queries), (std::vector<double>{1.0 / 3, 0, 2.0 / 3, 0, 1.0 / 3, 0, 2.0 / 3, 0}));
+    EXPECT_EQ(shares(Vote::distance_weighted, queries), (std::vector<double>{0, 0, 1, 0, 0.4, 0, 0.6, 0}));
+    // Weights whose sum is infinite, and distances that weigh nothing.
+    EXPECT_EQ(shares(Vote::distance_weighted, Data{1, {1e200}}), (std::vector<double>{1.0 / 3, 0, 2.0 / 3, 0}));
+    const Data near{1, {0, 3e-308, 6e-308}};
+    const auto model = ExactKnnClassifier::fit(Device::cpu(), near.items(), std::vector<std::int32_t>{0, 1, 1},
+                                               {.k = 2, .vote = Vote::distance_weighted})
+                           .value();
+    const auto sums = model.predict_proba(Data{1, {1.5e-308}}.items()).value();
+    EXPECT_EQ(sums[0] + sums[1], 1);
+    EXPECT_EQ(ExactKnnClassifier::fit(Device::cpu(), points.items(), classes, {.k = 3})
+                  .value()
+                  .predict_proba({nullptr, 0, 1})
+                  .value()
+                  .size(),
+              0U);
+}
+
 TEST(ExactKnnRegressor, TargetsStayDoubles) {
     const Data points{1, {1.7e9, 1.7e9 + 1, 1.7e9 + 5}}, queries{1, {1.7e9 + 0.25, kNone, 1.7e9}};
     const std::vector<double> targets{1700000001, 1700000004, 0};

@@ -76,7 +76,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Refused{"Indian", "12,34,567|1,23,456", "--thousands ','"},
                     Refused{"AmongPlainNumbers", "1,200|900|850|1,100", "--thousands ','"},
                     Refused{"Spaces", "1 200|24 320", "--thousands space"},
-                    Refused{"ThinSpaces", "1\xE2\x80\xAF" "200|24\xE2\x80\xAF" "320", "--thousands space"},
+                    Refused{"ThinSpaces",
+                            "1\xE2\x80\xAF"
+                            "200|24\xE2\x80\xAF"
+                            "320",
+                            "--thousands space"},
                     Refused{"Apostrophes", "1'200|24'320", "--thousands \"'\""},
                     Refused{"Underscores", "1_000|2_000", "--thousands '_'"},
                     Refused{"PointsUnderDecimalCommas", "1.299,50|2.400,10", "--thousands '.'", {.decimal = ','}},
@@ -113,8 +117,13 @@ TEST_P(NumbersByOption, AreRead) {
 INSTANTIATE_TEST_SUITE_P(
     Columns, NumbersByOption,
     testing::Values(Read{"Thousands", "1,200|900|1,200,300.5", {.thousands = ','}, {1200, 900, 1200300.5}},
-                    Read{"Points", "1.299,50|7|1.234.567,8", {.decimal = ',', .thousands = '.'}, {1299.5, 7, 1234567.8}},
-                    Read{"Spaces", "1 200|1\xC2\xA0" "200|7", {.thousands = ' '}, {1200, 1200, 7}},
+                    Read{
+                        "Points", "1.299,50|7|1.234.567,8", {.decimal = ',', .thousands = '.'}, {1299.5, 7, 1234567.8}},
+                    Read{"Spaces",
+                         "1 200|1\xC2\xA0"
+                         "200|7",
+                         {.thousands = ' '},
+                         {1200, 1200, 7}},
                     Read{"Dollars", "$1200|-$5|($7)", {.numeric = {"v"}}, {1200, -5, -7}},
                     Read{"GroupedDollars", "$1,200|$5", {.thousands = ',', .numeric = {"1"}}, {1200, 5}},
                     Read{"PerCent", "12%|7.5 %", {.numeric = {"v"}}, {12, 7.5}},
@@ -126,7 +135,10 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(Columns, UnitsDoNotMix) {
     const TableOptions options{.numeric = {"v"}};
     expect_holds(refusal("v,y\n$5,p\n7,q\n", options), {"line 3, column 'v'", "'7'", "without a unit", "'$'"});
-    expect_holds(refusal("v,y\n$5,p\n\xE2\x82\xAC" "7,q\n", options), {"line 3", "one unit"});
+    expect_holds(refusal("v,y\n$5,p\n\xE2\x82\xAC"
+                         "7,q\n",
+                         options),
+                 {"line 3", "one unit"});
     expect_holds(refusal("v,y\n12%,p\n0.12,q\n", options), {"line 3", "'%'"});
     expect_holds(refusal("v,y\n2024-12-31,p\n2024-12-31T00:00Z,q\n", options), {"line 3", "with a time zone"});
     expect_holds(refusal("v,y\n2024-12-31,p\n12:00,q\n", options), {"line 3", "a time of day", "a date"});
@@ -143,8 +155,8 @@ TEST_F(Columns, UnitsDoNotMix) {
 }
 
 TEST_F(Columns, NamesMayHoldDigits) {
-    for (const char* cells : {"30-39|40-49|30-39", "A1|A2|A1", "1st|2nd|1st", "S|M|L|S", "<5|>65|<5", "12 kg|5 kg|12 kg",
-                              "0x1F|0x20|0x1F", "1.2.3|1.2.4|1.2.3"})
+    for (const char* cells : {"30-39|40-49|30-39", "A1|A2|A1", "1st|2nd|1st", "S|M|L|S", "<5|>65|<5",
+                              "12 kg|5 kg|12 kg", "0x1F|0x20|0x1F", "1.2.3|1.2.4|1.2.3"})
         EXPECT_EQ(read(table_of(cells)).schema.attributes[0].kind, ColumnKind::nominal) << cells;
 }
 
@@ -171,10 +183,11 @@ TEST_F(Columns, LabelsThatAreNumbersCompareAsNumbers) {
     EXPECT_EQ(read_test(train, "x,y\n1,0.000\n2,-0\n3,10e-1\n").classes, (std::vector<std::int32_t>{0, 0, 1}));
     expect_holds(test_refusal(train, "x,y\n1,1.5\n"), {"class '1.5' does not occur", "known: 0, 1"});
     // Beyond 2^53 every whole number is a class of its own, in its order.
-    const Table large = read("x,y\n1,9007199254740993\n2,9007199254740992\n3,9007199254740993.0\n4,-9007199254740993\n"
-                             "5,-9007199254740992\n");
-    EXPECT_EQ(large.schema.label.values, (Texts{"-9007199254740993", "-9007199254740992", "9007199254740992",
-                                                "9007199254740993"}));
+    const Table large = read(
+        "x,y\n1,9007199254740993\n2,9007199254740992\n3,9007199254740993.0\n4,-9007199254740993\n"
+        "5,-9007199254740992\n");
+    EXPECT_EQ(large.schema.label.values,
+              (Texts{"-9007199254740993", "-9007199254740992", "9007199254740992", "9007199254740993"}));
     EXPECT_EQ(large.rows.classes, (std::vector<std::int32_t>{3, 2, 3, 0, 1}));
     // Zeros in front make a text.
     const Table codes = read("x,y\n1,007\n2,7\n3,007\n4,7.0\n");

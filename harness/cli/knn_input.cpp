@@ -59,23 +59,37 @@ io::Split split_of(const KnnOptions& options, std::size_t rows) {
     return io::tail_split(rows, options.test_rows);
 }
 
-void split_one_file(const KnnOptions& options, KnnInput& input) {
-    io::Table table = read_training(options, options.data);
-    io::Split split = split_of(options, table.rows.size());
-    const auto test = std::make_shared<io::Rows>(io::take(table.rows, split.test));
-    input.train = {table.schema, io::take(table.rows, split.train), table.header, table.unlabelled};
-    input.train_numbers = numbers_in_file(std::move(split.train), table.numbers);
-    input.test_numbers = numbers_in_file(std::move(split.test), table.numbers);
+/// Lets `input` hand out rows that are there.
+void read_from_memory(KnnInput& input, io::Rows rows) {
+    const auto test = std::make_shared<const io::Rows>(std::move(rows));
+    const auto next = std::make_shared<std::size_t>(0);
     input.truth_known = true;
     input.test_rows = test->size();
-    const auto next = std::make_shared<std::size_t>(0);
-    input.read = [test, next](io::Rows& chunk, std::size_t rows) {
+    input.read = [test, next](io::Rows& chunk, std::size_t most) {
         std::vector<std::size_t> numbers;
-        for (; *next < test->size() && numbers.size() < rows; ++*next) numbers.push_back(*next);
+        for (; *next < test->size() && numbers.size() < most; ++*next) numbers.push_back(*next);
         chunk = io::take(*test, numbers);
         return !numbers.empty();
     };
     input.share = [test, next] { return static_cast<double>(*next) / static_cast<double>(test->size()); };
+}
+
+void split_one_file(const KnnOptions& options, KnnInput& input) {
+    io::Table table = read_training(options, options.data);
+    io::Split split = split_of(options, table.rows.size());
+    io::Rows test = io::take(table.rows, split.test);
+    input.train = {table.schema, io::take(table.rows, split.train), table.header, table.unlabelled};
+    input.train_numbers = numbers_in_file(std::move(split.train), table.numbers);
+    input.test_numbers = numbers_in_file(std::move(split.test), table.numbers);
+    read_from_memory(input, std::move(test));
+}
+
+/// The rows of one file test on each other.
+void use_one_file_twice(const KnnOptions& options, KnnInput& input) {
+    input.train = read_training(options, options.data);
+    if (input.train.rows.size() < 2) throw io::BadFile(options.data, "has one row, and leaving one out needs two");
+    input.train_numbers = input.test_numbers = input.train.numbers;
+    read_from_memory(input, input.train.rows);
 }
 
 /// Scales the training rows; the test rows follow chunk by chunk, by the training rows' mean and deviation.
@@ -98,6 +112,8 @@ std::unique_ptr<KnnInput> read_input(const KnnOptions& options) {
     auto input = std::make_unique<KnnInput>();
     if (options.data.empty())
         read_two_files(options, *input);
+    else if (options.leave_one_out)
+        use_one_file_twice(options, *input);
     else
         split_one_file(options, *input);
     scale(options, *input);

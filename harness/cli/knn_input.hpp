@@ -29,6 +29,8 @@ struct KnnInput {
             for (const io::Column& column : reader->schema().attributes) cells += column.unknown;
         return cells;
     }
+    /// Labels of test rows that are counted as wrong because no training row has them.
+    [[nodiscard]] std::int64_t unknown_labels() const { return reader ? reader->schema().label.unknown : 0; }
 };
 
 /// Reads the training table, tells on stderr what it was taken for, and opens or splits off the test rows, scaled if

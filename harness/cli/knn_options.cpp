@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+
 #include "espalier/smallest_k.hpp"
 #include "harness/cli/device_option.hpp"
 #include "harness/files/replaced_file.hpp"
@@ -20,6 +23,12 @@ void add_tables(Command& command, KnnOptions& options) {
             .positive()
             .excludes(train)
             .excludes(test);
+    command
+        .add_flag("--leave-one-out", options.leave_one_out,
+                  "with --data: predict each row by all others, in place of a split")
+        .excludes(train)
+        .excludes(test)
+        .excludes(last);
     command.add_option("--split", options.split, "with --data: share of random rows to test on")
         .capture_default_str()
         .excludes(train)
@@ -64,6 +73,11 @@ void add_table_options(Command& command, KnnOptions& options) {
                     "a test row's nominal value that no training row has: an error, or ignore: it equals none")
         .one_of({"error", "ignore"})
         .capture_default_str();
+    command
+        .add_option("--unknown-labels", options.unknown_labels,
+                    "a test row's class that no training row has: an error, or counted as wrong")
+        .one_of({"error", "wrong"})
+        .capture_default_str();
     const Option header =
         command.add_flag("--header", options.header, "the first line is a header, even with numbers in it");
     command.add_flag("--no-header", options.no_header, "the first line is data, even without numbers in it")
@@ -79,6 +93,21 @@ char character(const std::string& word, const char* option, const char* allowed)
     if (word.size() != 1 || kNone.find(word[0]) != std::string_view::npos)
         throw Failure(ExitCode::usage, fmt::format("{} is {}", option, allowed));
     return word[0];
+}
+
+void parse_choose_k(KnnOptions& options) {
+    for (const std::string& word : options.choose_k) {
+        std::int64_t k = 0;
+        const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), k);
+        // One neighbour more is found: the row itself.
+        if (error != std::errc{} || end != word.data() + word.size() || k < 1 || k >= kMaxSmallestK)
+            throw Failure(ExitCode::usage,
+                          fmt::format("--choose-k takes numbers from 1 to {} with commas between them: 1,3,5,7",
+                                      kMaxSmallestK - 1));
+        options.ks.push_back(k);
+    }
+    std::sort(options.ks.begin(), options.ks.end());
+    options.ks.erase(std::unique(options.ks.begin(), options.ks.end()), options.ks.end());
 }
 
 void complete_table_options(KnnOptions& options) {
@@ -100,6 +129,7 @@ void complete_table_options(KnnOptions& options) {
     table.header = options.header ? H::present : options.no_header ? H::absent : H::detect;
     table.numeric_label = options.regression;
     table.ignore_unknown = options.unknown == "ignore";
+    table.unheard_labels = options.unknown_labels == "wrong";
 }
 
 }  // namespace
@@ -107,7 +137,13 @@ void complete_table_options(KnnOptions& options) {
 void add_knn_options(Command& command, KnnOptions& options) {
     add_tables(command, options);
     add_table_options(command, options);
-    command.add_option("-k,--k", options.k, "neighbours that vote").capture_default_str();
+    const Option k = command.add_option("-k,--k", options.k, "neighbours that vote").capture_default_str();
+    command
+        .add_option("--choose-k", options.choose_k,
+                    "take of these numbers of neighbours the one that predicts each training row best by all others: "
+                    "1,3,5,7")
+        .delimiter(',')
+        .excludes(k);
     command.add_option("--metric", options.metric, "auto is euclidean, or mixed_euclidean if a column is nominal")
         .one_of({"auto", "euclidean", "mixed_euclidean", "manhattan", "chebyshev", "cosine"})
         .capture_default_str();
@@ -122,6 +158,7 @@ void add_knn_options(Command& command, KnnOptions& options) {
     command.add_flag("--regression", options.regression, "the label is a number to predict, not a class");
     command.add_option("-o,--output", options.output, "CSV file of predictions; - is the standard output");
     command.add_flag("--neighbours", options.neighbours, "list the neighbours and distances there too");
+    command.add_flag("--probabilities", options.probabilities, "give each class's share of the votes there too");
     command.add_option("--device", options.device, kDeviceHelp).capture_default_str();
     command.add_option("--variant", options.variant, "force a pipeline instead of the selector's choice");
     command.add_option("--memory", options.memory, "most memory to use: 500MB, 2GiB (default: half of what is there)")
@@ -139,6 +176,20 @@ void validate(KnnOptions& options) {
         throw Failure(ExitCode::usage, "--split is the share of rows to test on, between 0 and 1: 0.3");
     if (options.k < 1 || options.k > kMaxSmallestK)
         throw Failure(ExitCode::usage, fmt::format("--k must be 1 to {}", kMaxSmallestK));
+    parse_choose_k(options);
+    if (options.probabilities && options.regression)
+        throw Failure(ExitCode::usage, "--probabilities are those of classes; leave out --regression, or them");
+    if (options.leave_one_out && options.data.empty())
+        throw Failure(ExitCode::usage,
+                      "--leave-one-out predicts the rows of one table by each other: give it as --data");
+    if (options.leave_one_out && options.scale != "none")
+        throw Failure(ExitCode::usage,
+                      "--leave-one-out would need a scale of its own for each row; leave out --scale, or scale the "
+                      "table beforehand");
+    if (options.leave_one_out && !options.choose_k.empty())
+        throw Failure(ExitCode::usage,
+                      "--choose-k chooses by leaving each row out; the same rows say too much good of it then: leave "
+                      "out --leave-one-out, or give --k");
     complete_table_options(options);
     if (options.train == kStandardStream && options.test == kStandardStream)
         throw Failure(ExitCode::usage, "--train and --test cannot both be the standard input");

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "harness/apps/io/schema.hpp"
 #include "harness/cli/command.hpp"
@@ -17,11 +18,14 @@ struct KnnOptions {
     io::TableOptions table;
     std::string delimiter = ",", decimal = ".", thousands = "none", comment;
     bool header = false, no_header = false, regression = false;
-    std::string metric = "auto", weights = "uniform", scale = "none", unknown = "error", device = "auto", variant,
-                output;
+    std::string metric = "auto", weights = "uniform", scale = "none", unknown = "error", unknown_labels = "error",
+                device = "auto", variant, output;
     std::int64_t k = 5;
-    std::uint64_t memory = 0;  ///< 0: half of what the device has
-    bool neighbours = false, explain = false, json = false, quiet = false;
+    std::vector<std::string> choose_k;  ///< numbers of neighbours of which the best is taken; empty: `k`
+    std::vector<std::int64_t> ks;       ///< the same as numbers, ascending
+    std::uint64_t memory = 0;           ///< 0: half of what the device has
+    bool leave_one_out = false;
+    bool neighbours = false, probabilities = false, explain = false, json = false, quiet = false;
 };
 
 /// Describes the command's options, which are parsed into `options`.

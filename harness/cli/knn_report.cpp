@@ -59,6 +59,8 @@ PredictionWriter::PredictionWriter(const std::string& path, const io::Schema& sc
     if (with_truth_) header += "," + csv_field(schema.label.name);
     for (std::int64_t j = 1; settings.neighbours && j <= settings.k; ++j)
         header.append(",neighbour_").append(std::to_string(j)).append(",distance_").append(std::to_string(j));
+    for (std::size_t c = 0; settings.probabilities && c < schema.label.values.size(); ++c)
+        header += "," + csv_field("probability_" + schema.label.values[c]);
     file_.write(header + "\n");
 }
 
@@ -66,7 +68,10 @@ void PredictionWriter::write(const Predictions& predictions, const io::Rows& row
                              const std::vector<std::size_t>& row_numbers,
                              const std::vector<std::size_t>& train_numbers) {
     const std::size_t count = rows.size();
+    auto unheard = rows.unheard.begin();
+    const std::size_t classes = settings_.probabilities ? schema_.label.values.size() : 0;
     const auto class_name = [&](std::int32_t code) {
+        if (code == io::kUnheardClass) return csv_field(*unheard++);
         return code == kNoClass ? std::string("?") : csv_field(schema_.label.values[static_cast<std::size_t>(code)]);
     };
     for (std::size_t i = 0; i < count; ++i, ++rows_written_) {
@@ -78,6 +83,7 @@ void PredictionWriter::write(const Predictions& predictions, const io::Rows& row
             line += "," + std::to_string((train_numbers.empty() ? point : train_numbers[point]) + 1) + "," +
                     text(predictions.distances[at]);
         }
+        for (std::size_t c = 0; c < classes; ++c) line += "," + text(predictions.probabilities[i * classes + c]);
         file_.write(line + "\n");
     }
 }

@@ -31,7 +31,7 @@ private:
 };
 
 /// Writes predictions as CSV: row number (from 1), prediction, the truth if it is known, and the neighbours
-/// with their distances if they were asked for. A row without an answer gets "?".
+/// with their distances and the classes' probabilities if they were asked for. A row without an answer gets "?".
 class PredictionWriter {
 public:
     /// To a file, replaced when `finish` is called; to stdout if `path` is "-".

@@ -12,10 +12,24 @@
 namespace espalier::bench::cli {
 namespace {
 
+/// Neighbours to find: the query itself, which is left out, is its nearest or next to it.
+std::int64_t listed(const KnnSettings& settings) { return settings.k + (settings.leave_one_out ? 1 : 0); }
+
+bool needs_lists(const KnnSettings& settings) {
+    return settings.neighbours || settings.probabilities || settings.leave_one_out;
+}
+
 void check_rows(const KnnSettings& settings, std::size_t rows) {
-    if (settings.k > static_cast<std::int64_t>(rows))
-        throw Failure(ExitCode::usage, "--k is " + std::to_string(settings.k) + ", but the training table has " +
-                                           counted(rows, "row") + "; use a smaller k");
+    if (listed(settings) > static_cast<std::int64_t>(rows))
+        throw Failure(ExitCode::usage, (settings.leave_one_out ? "k is " : "--k is ") + std::to_string(settings.k) +
+                                           ", but the training table has " + counted(rows, "row") +
+                                           (settings.leave_one_out ? ", one of which is left out" : "") +
+                                           "; use a smaller k");
+}
+
+KnnVotes votes_of(const KnnSettings& settings, const io::Schema& schema, const io::Rows& train) {
+    if (!settings.probabilities && !settings.leave_one_out) return {};
+    return {settings.vote, train.classes, train.targets, schema.label.values.size()};
 }
 
 void check_types(const io::Schema& schema, Metric metric) {
@@ -67,6 +81,7 @@ KnnSession::KnnSession(const Device& device, const io::Schema& schema, io::Rows 
     : settings_(settings),
       points_(static_cast<std::int64_t>(train.size())),
       dims_(static_cast<std::int64_t>(schema.attributes.size())),
+      votes_(votes_of(settings, schema, train)),
       missing_(any_missing(train)),
       model_(fitted(device, schema, std::move(train), settings)) {}
 
@@ -77,7 +92,7 @@ KnnSession::Model KnnSession::fitted(const Device& device, const io::Schema& sch
     std::vector<AttributeType> types;
     for (const io::Column& column : schema.attributes)
         types.push_back(column.kind == io::ColumnKind::nominal ? AttributeType::nominal : AttributeType::numeric);
-    NeighbourRule rule{.k = settings.k, .distance = {.metric = settings.metric}, .vote = settings.vote};
+    NeighbourRule rule{.k = listed(settings), .distance = {.metric = settings.metric}, .vote = settings.vote};
     rule.distance.missing = Missing::allowed;  // costs nothing where there is none
     if (settings.metric == Metric::mixed_euclidean) rule.distance.types = types;
     const std::vector<std::int32_t> classes = std::move(train.classes);
@@ -101,11 +116,11 @@ std::size_t KnnSession::chunk_rows(std::size_t wanted) const {
 
 Predictions KnnSession::predict(const io::Rows& rows) {
     const Packed queries(rows);
-    const std::size_t count = rows.size(), lists = count * static_cast<std::size_t>(settings_.k);
+    const std::size_t count = rows.size(), lists = count * static_cast<std::size_t>(listed(settings_));
     const bool missing = missing_ || any_missing(rows);
     Predictions predictions;
     ExactNeighbourLists neighbours;
-    if (settings_.neighbours) {
+    if (needs_lists(settings_)) {
         predictions.distances.resize(lists);
         predictions.neighbours.resize(lists);
         neighbours = {predictions.distances.data(), predictions.neighbours.data()};
@@ -119,13 +134,19 @@ Predictions KnnSession::predict(const io::Rows& rows) {
         succeed_or_fail(std::get<ExactKnnRegressor>(model_).predict(queries.items(), predictions.targets.data(),
                                                                     neighbours, options));
     }
+    if (settings_.leave_one_out) leave_themselves_out(predictions, count);
+    if (settings_.probabilities) votes_.share(predictions, count);
     ran_ = what_runs(value_or_fail(explain(count, missing)));
     return predictions;
 }
 
-std::string KnnSession::explanation(std::size_t rows) const {
-    return value_or_fail(explain(rows, missing_)).text();
+void KnnSession::leave_themselves_out(Predictions& predictions, std::size_t count) {
+    KnnVotes::leave_out(predictions, next_row_, count);
+    next_row_ += static_cast<std::int64_t>(count);
+    votes_.predict(predictions, settings_.k);
 }
+
+std::string KnnSession::explanation(std::size_t rows) const { return value_or_fail(explain(rows, missing_)).text(); }
 
 Result<Explanation> KnnSession::explain(std::size_t rows, bool missing) const {
     return std::visit(
@@ -149,12 +170,12 @@ std::size_t KnnSession::workspace_bytes(std::size_t rows) const {
 /// pipeline's workspace.
 std::size_t KnnSession::bytes_for(std::size_t rows) const {
     const auto values = static_cast<std::size_t>(dims_ + 1);
-    const std::size_t lists = settings_.neighbours ? static_cast<std::size_t>(settings_.k) * 12 : 0;
+    const std::size_t lists = needs_lists(settings_) ? static_cast<std::size_t>(listed(settings_)) * 12 : 0;
+    const std::size_t shares = settings_.probabilities ? votes_.class_count() * sizeof(double) : 0;
     const std::size_t library = std::visit(
         [rows](const ExactKnnBase& base) { return base.predict_bytes(static_cast<std::int64_t>(rows)); }, model_);
     return values * (sizeof(double) + sizeof(float)) * static_cast<std::size_t>(points_) +
-           rows * (3 * values * sizeof(double) + sizeof(double) + lists) + library +
-           workspace_bytes(rows);
+           rows * (3 * values * sizeof(double) + sizeof(double) + lists + shares) + library + workspace_bytes(rows);
 }
 
 }  // namespace espalier::bench::cli

@@ -8,26 +8,9 @@
 #include "espalier/device.hpp"
 #include "espalier/exact_knn.hpp"
 #include "harness/apps/io/table.hpp"
+#include "harness/cli/knn_votes.hpp"
 
 namespace espalier::bench::cli {
-
-struct KnnSettings {
-    std::int64_t k = 5;
-    Metric metric = Metric::euclidean;
-    Vote vote = Vote::majority;
-    Task task = Task::classification;
-    std::string variant;      ///< instead of the selector's choice; may be empty
-    bool neighbours = false;  ///< whether predictions list the neighbours
-    std::size_t memory = 0;   ///< bytes that everything of a session may need together
-};
-
-/// For a chunk of queries. Lists are k x queries: the j-th nearest of query q at [j * queries + q].
-struct Predictions {
-    std::vector<std::int32_t> classes;
-    std::vector<double> targets;
-    std::vector<double> distances;
-    std::vector<std::int32_t> neighbours;
-};
 
 /// A training table on a device, asked for predictions chunk by chunk.
 class KnnSession {
@@ -47,6 +30,9 @@ public:
 
     [[nodiscard]] std::int64_t train_rows() const { return points_; }
 
+    /// Predicts anew from the first k neighbours of lists that hold more: its classes or targets.
+    void vote(Predictions& predictions, std::int64_t k) const { votes_.predict(predictions, k); }
+
     /// What ran last: "knn/cpu_two_stage (budget_mib=64)".
     [[nodiscard]] const std::string& ran() const { return ran_; }
 
@@ -57,11 +43,14 @@ private:
     [[nodiscard]] Result<Explanation> explain(std::size_t rows, bool missing) const;
     [[nodiscard]] std::size_t workspace_bytes(std::size_t rows) const;
     [[nodiscard]] std::size_t bytes_for(std::size_t rows) const;
+    void leave_themselves_out(Predictions& predictions, std::size_t count);
 
     KnnSettings settings_;
     std::int64_t points_, dims_;
-    bool missing_;  ///< the training table has missing cells
-    Model model_;   ///< in double precision, and so are its answers
+    KnnVotes votes_;             ///< of the training rows, if votes are counted here
+    std::int64_t next_row_ = 0;  ///< which training row the next query is, where each is left out
+    bool missing_;               ///< the training table has missing cells
+    Model model_;                ///< in double precision, and so are its answers
     std::string ran_;
 };
 

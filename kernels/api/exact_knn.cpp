@@ -289,6 +289,29 @@ Result<void> ExactKnnClassifier::predict(const ItemsOfDoubles& queries, std::int
     });
 }
 
+std::int64_t ExactKnnClassifier::class_count() const {
+    const auto& classes = model()->classes;
+    return classes.empty() ? 0 : std::int64_t{*std::max_element(classes.begin(), classes.end())} + 1;
+}
+
+Result<std::vector<double>> ExactKnnClassifier::predict_proba(const ItemsOfDoubles& queries,
+                                                              const Options& options) const {
+    return guarded([&]() -> Result<std::vector<double>> {
+        const auto lists = kneighbors(queries, options);
+        if (!lists) return lists.error();
+        const auto classes = static_cast<std::size_t>(class_count()), k = static_cast<std::size_t>(model()->k);
+        std::vector<double> shares(static_cast<std::size_t>(queries.count) * classes);
+        std::vector<exact::Neighbour> found;
+        for (std::size_t q = 0; q < static_cast<std::size_t>(queries.count); ++q) {
+            found.clear();
+            for (std::size_t at = q * k; at < (q + 1) * k && lists.value().indices[at] != kNoIndex; ++at)
+                found.push_back({lists.value().distances[at], lists.value().indices[at]});
+            exact::share_votes(found, model()->vote, model()->classes, {shares.data() + q * classes, classes});
+        }
+        return shares;
+    });
+}
+
 Result<ExactKnnRegressor> ExactKnnRegressor::fit(const Device& device, const ItemsOfDoubles& points,
                                                  std::span<const double> targets, const NeighbourRule& rule,
                                                  const Options& options) {

@@ -49,6 +49,23 @@ inline std::int32_t predict(std::span<const Neighbour> neighbours, Vote vote, st
     return best.candidate;
 }
 
+/// Each class's share of the votes, from class 0 on: `shares` sums to 1. All are NaN if no neighbour has a say. With
+/// infinite distances only, which weigh nothing, neighbours count alike.
+inline void share_votes(std::span<const Neighbour> neighbours, Vote vote, std::span<const std::int32_t> classes,
+                        std::span<double> shares) {
+    const std::vector<double> weights = weights_of(neighbours, vote);
+    std::ranges::fill(shares, weights.empty() ? std::numeric_limits<double>::quiet_NaN() : 0);
+    if (weights.empty()) return;
+    const double largest = std::ranges::max(weights);  // the sum of weights may be infinite
+    double total = 0;
+    for (std::size_t j = 0; j < weights.size(); ++j) {
+        const double weight = largest > 0 ? weights[j] / largest : 1;
+        shares[static_cast<std::size_t>(classes[static_cast<std::size_t>(neighbours[j].index)])] += weight;
+        total += weight;
+    }
+    for (double& share : shares) share /= total;
+}
+
 /// The weighted mean of the targets. With infinite distances only, which weigh nothing, the plain mean.
 inline double predict(std::span<const Neighbour> neighbours, Vote vote, std::span<const double> targets) {
     const std::vector<double> weights = weights_of(neighbours, vote);

@@ -79,10 +79,41 @@ std::optional<Amount> parse_in_parentheses(std::string_view text, const NumberFo
 }
 
 bool is_money_or_share(const std::string& unit) {
-    constexpr std::array<std::string_view, 35> kUnits{
-        "$",  "\xE2\x82\xAC", "\xC2\xA3", "\xC2\xA5", "\xE2\x82\xB9", "\xE2\x82\xA9", "\xE2\x82\xBD", "\xE2\x82\xBA",
-        "%",  "\xE2\x80\xB0", "\xE2\x82\xAA", "\xE0\xB8\xBF", "\xC2\xA2", "US$", "A$", "C$", "R$", "HK$", "NZ$", "S$",
-        "kr", "Kr", "kr.", "Rs", "Rs.", "EUR", "USD", "GBP", "JPY", "CNY", "CHF", "INR", "RUB", "SEK", "NOK"};
+    constexpr std::array<std::string_view, 35> kUnits{"$",
+                                                      "\xE2\x82\xAC",
+                                                      "\xC2\xA3",
+                                                      "\xC2\xA5",
+                                                      "\xE2\x82\xB9",
+                                                      "\xE2\x82\xA9",
+                                                      "\xE2\x82\xBD",
+                                                      "\xE2\x82\xBA",
+                                                      "%",
+                                                      "\xE2\x80\xB0",
+                                                      "\xE2\x82\xAA",
+                                                      "\xE0\xB8\xBF",
+                                                      "\xC2\xA2",
+                                                      "US$",
+                                                      "A$",
+                                                      "C$",
+                                                      "R$",
+                                                      "HK$",
+                                                      "NZ$",
+                                                      "S$",
+                                                      "kr",
+                                                      "Kr",
+                                                      "kr.",
+                                                      "Rs",
+                                                      "Rs.",
+                                                      "EUR",
+                                                      "USD",
+                                                      "GBP",
+                                                      "JPY",
+                                                      "CNY",
+                                                      "CHF",
+                                                      "INR",
+                                                      "RUB",
+                                                      "SEK",
+                                                      "NOK"};
     return std::find(kUnits.begin(), kUnits.end(), unit) != kUnits.end();
 }
 

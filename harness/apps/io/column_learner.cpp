@@ -20,9 +20,7 @@ constexpr Number kMissing = std::numeric_limits<Number>::quiet_NaN();
 /// A text's code as a NaN, whose low bits are free. `kMissing` is the code -1.
 constexpr std::uint64_t kQuietNaN = 0x7FF8'0000'0000'0000;
 
-Number boxed(std::int32_t code) {
-    return std::bit_cast<Number>(kQuietNaN | (static_cast<std::uint64_t>(code) + 1));
-}
+Number boxed(std::int32_t code) { return std::bit_cast<Number>(kQuietNaN | (static_cast<std::uint64_t>(code) + 1)); }
 
 std::int32_t unboxed(Number kept) {
     return static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(kept) & 0xFFFF'FFFF) - 1;
@@ -35,10 +33,10 @@ std::string numbered(const ColumnRules& rules) { return std::to_string(rules.pos
     const std::string shown = "'" + printable(cell) + "'";
     const std::string option = rules.amounts ? "" : option_for_numbers({cell}, rules.format, rules.position + 1);
     const bool separators = !option.empty() && is_number_elsewhere(cell, rules.format);
-    const std::string problem =
-        separators ? shown + " is no number with a decimal " + (rules.format.decimal == '.' ? "point" : "comma") +
-                         (rules.format.thousands == 0 ? " and without groups of digits" : "")
-                   : shown + " is not a number";
+    const std::string problem = separators ? shown + " is no number with a decimal " +
+                                                 (rules.format.decimal == '.' ? "point" : "comma") +
+                                                 (rules.format.thousands == 0 ? " and without groups of digits" : "")
+                                           : shown + " is not a number";
     const std::string offer = option.empty() ? "" : "; say " + option + " to read it as one";
     if (rules.label)
         throw BadCell(line, problem + offer + "; " + (offer.empty() ? "" : "else ") +
@@ -240,12 +238,12 @@ void ColumnLearner::refuse_different_texts() const {
     const std::int64_t known = numbers_ + texts_;
     if (known < kFewest || 10 * different <= 9 * known) return;
     const std::string number = numbered(rules_);
-    throw BadCell(values_.front().line,
-                  "the column holds texts that are nearly all different (" + std::to_string(different) + " in " +
-                      std::to_string(known) + " cells, '" + printable(values_.front().text) +
-                      "' among them); leave it out with --ignore " + number + ", read numbers with a unit as numbers " +
-                      "with --numeric " + number + ", or compare it for equality all the same with --nominal " +
-                      number);
+    throw BadCell(values_.front().line, "the column holds texts that are nearly all different (" +
+                                            std::to_string(different) + " in " + std::to_string(known) + " cells, '" +
+                                            printable(values_.front().text) +
+                                            "' among them); leave it out with --ignore " + number +
+                                            ", read numbers with a unit as numbers " + "with --numeric " + number +
+                                            ", or compare it for equality all the same with --nominal " + number);
 }
 
 /// From numbers and boxed codes to codes, by the first row that has a value.

@@ -24,7 +24,8 @@ inline constexpr char kRunsOfBlanks = '\0';
 class CsvReader {
 public:
     /// Throws BadFile if the file is missing or not text, or its first line contradicts a delimiter that is not the
-    /// comma. A gzip file may unpack to `max_inflation` times its size. Lines that begin with `comment` are passed over.
+    /// comma. A gzip file may unpack to `max_inflation` times its size. Lines that begin with `comment` are passed
+    /// over.
     explicit CsvReader(std::string path, char delimiter = ',', double max_inflation = kMaxInflation, char comment = 0);
     ~CsvReader();
     CsvReader(const CsvReader&) = delete;

@@ -27,7 +27,9 @@ bool is_scikit_learn_line(const Record& first, const Record& second) {
     if (static_cast<std::size_t>(std::stoul(first[1])) + 1 != second.size()) return false;
     const Record names(first.begin() + 2, first.end());
     const MissingWords missing;
-    const auto is_no_name = [&](const std::string& name) { return missing.hold_class(name); };  // of a row without label
+    const auto is_no_name = [&](const std::string& name) {
+        return missing.hold_class(name);
+    };  // of a row without label
     if (has_number(names, {}) || std::any_of(names.begin(), names.end(), is_no_name)) return false;
     return std::all_of(second.begin(), second.end(),
                        [&](const auto& cell) { return parse_number(cell) || missing.hold(cell); });
@@ -41,6 +43,23 @@ bool read_record(CsvReader& csv, Record& record) {
                  std::to_string(kMostColumns) + "; is the delimiter right (--delimiter)?");
     record.assign(fields.begin(), fields.end());
     return true;
+}
+
+/// Files of the formats that machine learning has of its own, which a reader of CSV would take for a table of one
+/// column or of wrong ones.
+void refuse_other_formats(const Record& first, const CsvReader& csv) {
+    std::string begin = first[0].substr(0, 10);
+    std::transform(begin.begin(), begin.end(), begin.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
+    if (begin.starts_with("@relation") || begin.starts_with("@attribute"))
+        csv.fail("begins as ARFF does, which is not read; export the table as CSV (Weka: CSVSaver)");
+    const std::string_view cell = first[0];
+    const auto blank = cell.find(' '), colon = cell.find(':');
+    if (first.size() == 1 && blank != std::string_view::npos && colon != std::string_view::npos && blank < colon &&
+        parse_number(cell.substr(0, blank)) && is_whole(cell.substr(blank + 1, colon - blank - 1)))
+        csv.fail(
+            "begins as libsvm's sparse format does (label index:value ...), which is not read; write it as CSV "
+            "with a column for each index");
 }
 
 }  // namespace
@@ -75,6 +94,7 @@ FirstLines read_first_lines(CsvReader& csv, TableOptions::Header wanted) {
     if (!read_record(csv, lines.first))
         throw BadFile(csv.path(), "is empty; it should hold a table of comma-separated values");
     lines.first_line = csv.line();
+    refuse_other_formats(lines.first, csv);
     if (!read_record(csv, lines.second)) return lines;
     lines.second_line = csv.line();
     if (wanted == TableOptions::Header::detect && is_scikit_learn_line(lines.first, lines.second)) {

@@ -103,7 +103,9 @@ bool are_groups(std::span<const std::size_t> sizes, char first_digit) {
     if (sizes.size() < 2) return true;
     if (first_digit == '0' || sizes.back() != 3) return false;
     const auto inner = sizes.subspan(1, sizes.size() - 2);
-    const auto all = [&](std::size_t size) { return std::all_of(inner.begin(), inner.end(), [=](auto s) { return s == size; }); };
+    const auto all = [&](std::size_t size) {
+        return std::all_of(inner.begin(), inner.end(), [=](auto s) { return s == size; });
+    };
     return (sizes.front() <= 3 && all(3)) || (sizes.front() <= 2 && all(2));
 }
 

@@ -46,7 +46,8 @@ std::size_t label_of(const std::vector<std::string>& names, const TableOptions& 
             throw BadFile(path, "column '" + printable(options.label) + "' is both label and ignored; choose");
         return label;
     }
-    const auto last = std::find_if(roles.rbegin(), roles.rend(), [](Role role) { return role.kind != Role::Kind::ignored; });
+    const auto last =
+        std::find_if(roles.rbegin(), roles.rend(), [](Role role) { return role.kind != Role::Kind::ignored; });
     return last == roles.rend() ? kNowhere : static_cast<std::size_t>(roles.rend() - last) - 1;
 }
 

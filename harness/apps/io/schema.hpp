@@ -53,15 +53,16 @@ struct TableOptions {
     char thousands = 0;  ///< as NumberFormat has it
     char comment = 0;    ///< what a line begins with that is no record; 0: nothing
     Header header = Header::detect;
-    std::string label = "last";            ///< a column, "last", or "none"
-    bool numeric_label = false;            ///< the label is a number to regress on, not a class
-    std::vector<std::string> nominal{};    ///< columns to take as nominal although they hold numbers
-    std::vector<std::string> numeric{};    ///< columns of amounts or dates to take as numbers (parse_amount)
-    std::vector<std::string> ignored{};    ///< columns to leave out
-    bool ignored_elsewhere = false;        ///< one of them that this table lacks is in the test table (its reader checks)
-    std::vector<std::string> missing{};    ///< words for a value that is not known; none: the usual ones
-    bool ignore_unknown = false;           ///< values that only a test table has are no errors: they equal none
-    std::size_t max_bytes = SIZE_MAX;      ///< of a table that is read whole
+    std::string label = "last";          ///< a column, "last", or "none"
+    bool numeric_label = false;          ///< the label is a number to regress on, not a class
+    std::vector<std::string> nominal{};  ///< columns to take as nominal although they hold numbers
+    std::vector<std::string> numeric{};  ///< columns of amounts or dates to take as numbers (parse_amount)
+    std::vector<std::string> ignored{};  ///< columns to leave out
+    bool ignored_elsewhere = false;      ///< one of them that this table lacks is in the test table (its reader checks)
+    std::vector<std::string> missing{};  ///< words for a value that is not known; none: the usual ones
+    bool ignore_unknown = false;         ///< values that only a test table has are no errors: they equal none
+    bool unheard_labels = false;         ///< so are labels: their rows get the class kUnheardClass
+    std::size_t max_bytes = SIZE_MAX;    ///< of a table that is read whole
     double max_inflation = kMaxInflation;  ///< of a gzip file: bytes for each of its own
 
     [[nodiscard]] NumberFormat format() const { return {decimal, thousands}; }

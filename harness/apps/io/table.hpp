@@ -12,12 +12,16 @@
 
 namespace espalier::bench::io {
 
+/// The class of a label that the training table does not have, where the options count such rows as wrong.
+inline constexpr std::int32_t kUnheardClass = -2;
+
 /// Rows of a table, attribute-major: `attributes[a][i]` is attribute a of row i. A nominal value is its
 /// code, a missing one NaN.
 struct Rows {
     std::vector<std::vector<Number>> attributes;
-    std::vector<std::int32_t> classes;  ///< codes of the label, if it is nominal
-    std::vector<Number> targets;        ///< values of the label, if it is numeric
+    std::vector<std::int32_t> classes;   ///< codes of the label, if it is nominal
+    std::vector<Number> targets;         ///< values of the label, if it is numeric
+    std::vector<std::string> unheard{};  ///< the labels of class kUnheardClass, row by row
 
     [[nodiscard]] std::size_t size() const { return attributes.empty() ? 0 : attributes[0].size(); }
     void clear();
@@ -49,10 +53,10 @@ struct Table {
 Table read_table(const std::string& path, const TableOptions& options);
 
 /// Reads a table of the same columns as another one in chunks, with memory bounded by the chunk: columns by name where
-/// both files have a header, else by position. The label may be absent, as a column or in every row of it. Nominal values and classes that `schema`
-/// does not know are errors; with `ignore_unknown` such a value gets a code that no training row has. The first line is
-/// a header if its cells are names of `schema`'s columns, or if it suits them as a row worse than as a header.
-/// Everything throws BadFile with file, line, column and fix.
+/// both files have a header, else by position. The label may be absent, as a column or in every row of it. Nominal
+/// values and classes that `schema` does not know are errors; with `ignore_unknown` such a value gets a code that no
+/// training row has. The first line is a header if its cells are names of `schema`'s columns, or if it suits them as a
+/// row worse than as a header. Everything throws BadFile with file, line, column and fix.
 class TableReader {
 public:
     TableReader(std::string path, const TableOptions& options, const Schema& schema);
@@ -83,6 +87,7 @@ private:
     void append(Rows& rows);
     Number attribute_value(std::size_t attribute, std::string_view cell);
     void append_label(std::string_view cell, Rows& rows);
+    void append_unheard(std::string_view cell, Rows& rows);
     Number number(Column& column, std::string_view cell) const;
     Number attribute_code(std::size_t attribute, std::string_view cell);
     [[nodiscard]] std::optional<std::int32_t> code_of(const Codes& codes, std::string_view cell) const;
@@ -94,11 +99,11 @@ private:
     TableOptions options_;
     MissingWords missing_;
     Schema schema_;
-    bool named_ = false;              ///< this file has a header
+    bool named_ = false;               ///< this file has a header
     bool labels_are_missing_ = false;  ///< in every row, so that there is no label
-    std::vector<std::string> names_;  ///< of its columns
-    std::vector<Target> targets_;     ///< one per column of the file
-    std::vector<Codes> codes_;        ///< one per attribute
+    std::vector<std::string> names_;   ///< of its columns
+    std::vector<Target> targets_;      ///< one per column of the file
+    std::vector<Codes> codes_;         ///< one per attribute
     Codes label_codes_;
     std::vector<std::string_view> fields_;
 };

@@ -92,8 +92,8 @@ void TableReader::check_ignored() const {
                std::stoul(text) <= schema_.file_columns;
     };
     for (const std::string& column : options_.ignored) {
-        const bool there = names_of(schema_).contains(column) || (named_ && holds(names_, column)) ||
-                           is_number_of_column(column);
+        const bool there =
+            names_of(schema_).contains(column) || (named_ && holds(names_, column)) || is_number_of_column(column);
         if (!there)
             throw BadFile(records_.path(), "has no column '" + printable(column) +
                                                "' for --ignore, nor has the training table; here are " +
@@ -186,6 +186,7 @@ void TableReader::use_class_numbers() {
     if (schema_.label.kind != ColumnKind::nominal) return;
     for (std::size_t i = 0; i < names.size(); ++i) {
         const auto known = code_of(label_codes_, names[i]);
+        if (!known && options_.unheard_labels) continue;
         if (!known)
             throw BadFile(records_.path(), "line 1: class '" + printable(names[i]) +
                                                "' does not occur in the training table (known: " +

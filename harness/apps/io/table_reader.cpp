@@ -12,6 +12,7 @@ void Rows::clear() {
     for (auto& attribute : attributes) attribute.clear();
     classes.clear();
     targets.clear();
+    unheard.clear();
 }
 
 TableReader::TableReader(std::string path, const TableOptions& options, const Schema& schema)
@@ -84,7 +85,14 @@ void TableReader::append_label(std::string_view cell, Rows& rows) {
     else if (const auto known = code_of(label_codes_, cell))
         rows.classes.push_back(*known);
     else
-        fail_unknown(column, cell);
+        append_unheard(cell, rows);
+}
+
+void TableReader::append_unheard(std::string_view cell, Rows& rows) {
+    if (!options_.unheard_labels) fail_unknown(schema_.label, cell);
+    ++schema_.label.unknown;
+    rows.classes.push_back(kUnheardClass);
+    rows.unheard.emplace_back(cell);
 }
 
 Number TableReader::number(Column& column, std::string_view cell) const {
@@ -104,10 +112,10 @@ Number TableReader::number(Column& column, std::string_view cell) const {
 
 void TableReader::fail_unknown(const Column& column, std::string_view cell) const {
     const bool label = &column == &schema_.label;
-    fail(column,
-         std::string(label ? "class" : "value") + " '" + printable(cell) +
-             "' does not occur in the training table (known: " + name_list(column.values) + "); correct it" +
-             (label ? " or add such rows there" : ", leave it empty, or say --unknown ignore to let it equal none"));
+    fail(column, std::string(label ? "class" : "value") + " '" + printable(cell) +
+                     "' does not occur in the training table (known: " + name_list(column.values) + "); correct it" +
+                     (label ? ", add such rows there, or say --unknown-labels wrong to count such rows as wrong"
+                            : ", leave it empty, or say --unknown ignore to let it equal none"));
 }
 
 void TableReader::fail(const Column& column, const std::string& problem) const {

@@ -25,16 +25,18 @@ bool TableRecords::next(std::vector<std::string_view>& fields) {
                                       "; get the whole file, or correct the first line");
         return false;
     }
-    check_length(fields.size());
+    check_length(fields);
     ++rows_;
     return true;
 }
 
-void TableRecords::check_length(std::size_t fields) const {
-    if (fields == first_lines_.columns()) return;
-    throw BadFile(path(), "line " + std::to_string(line_) + ": " + counted(fields, "field") +
-                              " where the first line has " + std::to_string(first_lines_.columns()) +
-                              " columns; complete the row, or quote a cell that holds the delimiter");
+void TableRecords::check_length(const std::vector<std::string_view>& fields) const {
+    if (fields.size() == first_lines_.columns()) return;
+    const bool comment = !fields.empty() && fields[0].starts_with('#');
+    throw BadFile(path(), "line " + std::to_string(line_) + ": " + counted(fields.size(), "field") +
+                              " where the first line has " + std::to_string(first_lines_.columns()) + " columns; " +
+                              (comment ? "if the line is a comment, say --comment '#'"
+                                       : "complete the row, or quote a cell that holds the delimiter"));
 }
 
 }  // namespace espalier::bench::io

@@ -30,7 +30,7 @@ public:
     [[nodiscard]] const CsvReader& csv() const { return csv_; }
 
 private:
-    void check_length(std::size_t fields) const;
+    void check_length(const std::vector<std::string_view>& fields) const;
 
     CsvReader csv_;
     FirstLines first_lines_;

@@ -72,14 +72,15 @@ bool count_rows(const std::vector<Number>& values, const std::vector<std::size_t
 /// Whether the values are whole numbers, each of which occurs once.
 bool are_different_whole_numbers(std::vector<Number> values) {
     if (values.size() < 3) return false;
-    if (std::any_of(values.begin(), values.end(), [](Number value) { return value != std::floor(value); })) return false;
+    if (std::any_of(values.begin(), values.end(), [](Number value) { return value != std::floor(value); }))
+        return false;
     std::sort(values.begin(), values.end());
     return std::adjacent_find(values.begin(), values.end()) == values.end();
 }
 
 /// As programs that write tables call the numbers of the rows.
 bool is_called_as_indices_are(const Column& column, bool named) {
-    constexpr std::array<std::string_view, 12> kNames{"id",    "index", "idx", "row",     "rowid", "row_id",
+    constexpr std::array<std::string_view, 12> kNames{"id",    "index", "idx", "row",    "rowid", "row_id",
                                                       "rowno", "no",    "nr",  "number", "_id",   "#"};
     std::string name = column.name;
     std::transform(name.begin(), name.end(), name.begin(),

@@ -104,15 +104,14 @@ private:
         const Role& role = roles_[position];
         const bool label = role.kind == Role::Kind::label;
         const bool numeric = role.amounts || (label && options_.numeric_label);
-        const ColumnKind kind = numeric                                           ? ColumnKind::numeric
+        const ColumnKind kind = numeric                                     ? ColumnKind::numeric
                                 : label || role.kind == Role::Kind::nominal ? ColumnKind::nominal
-                                                                                  : ColumnKind::undecided;
+                                                                            : ColumnKind::undecided;
         return {kind, label, position, options_.format(), &missing_, role.amounts};
     }
 
     void check_roles() const {
-        const auto attributes = std::count_if(
-            roles_.begin(), roles_.end(), [](Role role) {
+        const auto attributes = std::count_if(roles_.begin(), roles_.end(), [](Role role) {
             return role.kind == Role::Kind::attribute || role.kind == Role::Kind::nominal;
         });
         if (attributes == 0)
@@ -121,7 +120,9 @@ private:
     }
 
     [[nodiscard]] const std::string& path() const { return records_.path(); }
-    [[nodiscard]] bool is_label(const LearntColumn& column) const { return roles_[column.position].kind == Role::Kind::label; }
+    [[nodiscard]] bool is_label(const LearntColumn& column) const {
+        return roles_[column.position].kind == Role::Kind::label;
+    }
 
     /// Does something with a column's learner and says of which column an error is.
     template <class Do>
@@ -238,8 +239,7 @@ private:
         }
         if (!labelled) return;
         for (LearntColumn& column : columns_) {
-            column.values.insert(column.values.begin(),
-                                 add(column, lines.first[column.position], lines.first_line));
+            column.values.insert(column.values.begin(), add(column, lines.first[column.position], lines.first_line));
         }
         ++rows_;
     }

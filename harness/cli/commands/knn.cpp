@@ -14,6 +14,7 @@
 #include "harness/apps/io/memory.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
+#include "harness/cli/knn_choice.hpp"
 #include "harness/cli/knn_input.hpp"
 #include "harness/cli/knn_options.hpp"
 #include "harness/cli/knn_report.hpp"
@@ -109,6 +110,7 @@ nlohmann::ordered_json as_json(const KnnInput& input, const KnnSession& session,
                                 {"task", knn::kTaskNames[static_cast<std::size_t>(settings.task)]},
                                 {"scale", input.scale ? "standard" : "none"},
                                 {"unknown_cells", input.unknown_cells()},
+                                {"unknown_labels", input.unknown_labels()},
                                 {"unanswered", outcome.score.unanswered()},
                                 {"device", device.key()},
                                 {"ran", session.ran()},
@@ -158,6 +160,8 @@ void tell(const KnnOptions& options, const KnnInput& input, const KnnSession& se
     to_stderr("{} against {}, {}, by {} on {} in {:.3f} s\n", counted(outcome.rows, "row"), session.train_rows(),
               counted(attributes.size(), "attribute"), session.ran(), device.key(), outcome.seconds);
     if (input.reader) tell_unknown(input.reader->schema());
+    if (input.unknown_labels() > 0)
+        to_stderr("rows whose class no training row has: {}; counted as wrong\n", input.unknown_labels());
     if (outcome.score.unanswered() > 0)
         to_stderr("rows that share no known attribute with any training row: {}; their prediction is ?\n",
                   outcome.score.unanswered());
@@ -173,13 +177,16 @@ void run_knn(KnnOptions& options) {
     const std::unique_ptr<KnnInput> read = read_input(options);
     KnnInput& input = *read;
 
-    const KnnSettings settings{.k = options.k,
-                               .metric = metric_of(options.metric, input.train.schema),
-                               .vote = options.weights == "distance" ? Vote::distance_weighted : Vote::majority,
-                               .task = options.regression ? Task::regression : Task::classification,
-                               .variant = options.variant,
-                               .neighbours = options.neighbours,
-                               .memory = memory};
+    KnnSettings settings{.k = options.k,
+                         .metric = metric_of(options.metric, input.train.schema),
+                         .vote = options.weights == "distance" ? Vote::distance_weighted : Vote::majority,
+                         .task = options.regression ? Task::regression : Task::classification,
+                         .variant = options.variant,
+                         .neighbours = options.neighbours,
+                         .probabilities = options.probabilities,
+                         .leave_one_out = options.leave_one_out,
+                         .memory = memory};
+    if (!options.ks.empty()) settings.k = choose_k(device, input.train, settings, options);
     KnnSession session(device, input.train.schema, std::move(input.train.rows), settings);
     // Without a truth to compare with and without a file to write to, the predictions are the output.
     std::optional<PredictionWriter> writer;

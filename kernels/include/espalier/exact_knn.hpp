@@ -91,6 +91,15 @@ public:
     Result<void> predict(const ItemsOfDoubles& queries, std::int32_t* classes,
                          const ExactNeighbourLists& neighbours = {}, const Options& options = {}) const;
 
+    /// The share of the votes that each class has of each query's neighbours, the shares of one query side by side:
+    /// that of class c at [q * class_count() + c]. They sum to 1, or are all NaN for a query without a neighbour that
+    /// has a say.
+    [[nodiscard]] Result<std::vector<double>> predict_proba(const ItemsOfDoubles& queries,
+                                                            const Options& options = {}) const;
+
+    /// One more than the points' largest class; 0 without points.
+    [[nodiscard]] std::int64_t class_count() const;
+
 private:
     using ExactKnnBase::ExactKnnBase;
 };
