@@ -77,8 +77,8 @@ void read_from_memory(KnnInput& input, io::Rows rows) {
 void split_one_file(const KnnOptions& options, KnnInput& input) {
     io::Table table = read_training(options, options.data);
     io::Split split = split_of(options, table.rows.size());
-    io::Rows test = io::take(table.rows, split.test);
-    input.train = {table.schema, io::take(table.rows, split.train), table.header, table.unlabelled};
+    auto [train, test] = io::divide(std::move(table.rows), split);
+    input.train = {table.schema, std::move(train), table.header, table.unlabelled};
     input.train_numbers = numbers_in_file(std::move(split.train), table.numbers);
     input.test_numbers = numbers_in_file(std::move(split.test), table.numbers);
     read_from_memory(input, std::move(test));

@@ -46,6 +46,16 @@ void add_tables(Seeds& seeds, const fs::path& folder) {
          {weather, bytes_of(path), std::string("3,2,setosa,versicolor\n5,3,1\n6,2,0\n7,1,1\n"),
           std::string("region,2019,2020,y\r\n\"x\ny\",3,4,p\r\n2,5,6,q\r\n"), std::string("1,2,x\n3,4,y\n")})
         seeds.emplace_back(Reader::table, text);
+    for (const char* text :
+         {"a,b,y\r1,1e400,p\r\n8,0.0,q", "sep=;\na;b\n1.0;007\n1;7\n", "v,y\n\"1,200.5\",1\n$5,1.0\n12%,2\n",
+          "id,when,y\n1,2024-12-31T23:59:59.5+01:00,\n2,31/12/2024,p\n",
+          "a\xC2\xA0"
+          "b,y\n7,9007199254740993\nx,2\n"})
+        seeds.emplace_back(Reader::table, text);
+    for (const char* text :
+         {"v,note,y\n\"$1,200\",x,1\n# no row\n($5),y,1.0\n", "v,y\n2024-12-31,a\n1970-01-01T12:00,b\n",
+          "v,y\n12:00,a\n23:59:60,\n", "v,y\n-12 kg,a\n7- kg,b\n"})
+        seeds.emplace_back(Reader::amounts, text);
     seeds.emplace_back(Reader::targets, "a;b;y\n12,8;1;0,5\n13;-;2\n-0,5;3;1e3\n");
     seeds.emplace_back(Reader::receivers, "name,x,y,z,weight\nR1,0,1,2,1\nR2,3.5,4,5,0.5\n\"R,3\",6,7,8,2\n");
     seeds.emplace_back(Reader::receivers, "X,station,Y,Z\n0,101,1,2\n3,102,4,5\n");

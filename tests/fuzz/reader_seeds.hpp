@@ -8,7 +8,19 @@
 
 namespace espalier::bench::fuzz {
 
-enum class Reader : std::uint8_t { image, table, targets, filter, receivers, index, raw, segy, miniseed, count };
+enum class Reader : std::uint8_t {
+    image,
+    table,
+    targets,
+    filter,
+    receivers,
+    index,
+    raw,
+    segy,
+    miniseed,
+    amounts,
+    count
+};
 
 constexpr std::int64_t kReceivers = 3, kSamples = 100;  ///< of a raw file
 

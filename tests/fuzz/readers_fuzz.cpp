@@ -112,6 +112,14 @@ void read(Reader reader, std::string_view content) {
         case Reader::targets:
             read_table(content, {.delimiter = ';', .decimal = ',', .numeric_label = true, .ignore_unknown = true});
             break;
+        case Reader::amounts:
+            read_table(content, {.thousands = ',',
+                                 .comment = '#',
+                                 .numeric = {"1"},
+                                 .ignored = {"note"},
+                                 .ignored_elsewhere = true,
+                                 .unheard_labels = true});
+            break;
         case Reader::filter: io::filter(file("filter.txt", content)); break;
         case Reader::receivers: seismic::read_receivers(file("receivers.csv", content)); break;
         case Reader::index: read_record(file("record.json", content), {}); break;

@@ -52,6 +52,20 @@ Split tail_split(std::size_t rows, std::size_t test_rows) {
     return split;
 }
 
+std::pair<Rows, Rows> divide(Rows rows, const Split& split) {
+    std::pair<Rows, Rows> parts;
+    for (auto& attribute : rows.attributes) {
+        const std::vector<Number> whole = std::exchange(attribute, {});
+        parts.first.attributes.push_back(taken(whole, split.train));
+        parts.second.attributes.push_back(taken(whole, split.test));
+    }
+    parts.first.classes = taken(rows.classes, split.train);
+    parts.second.classes = taken(rows.classes, split.test);
+    parts.first.targets = taken(rows.targets, split.train);
+    parts.second.targets = taken(rows.targets, split.test);
+    return parts;
+}
+
 Rows take(const Rows& rows, const std::vector<std::size_t>& numbers) {
     Rows some;
     for (const auto& attribute : rows.attributes) some.attributes.push_back(taken(attribute, numbers));

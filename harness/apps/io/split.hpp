@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "harness/apps/io/table.hpp"
@@ -21,6 +22,9 @@ Split random_split(std::size_t rows, double fraction, std::uint64_t seed);
 
 /// The last `test_rows` rows test; fewer than all.
 Split tail_split(std::size_t rows, std::size_t test_rows);
+
+/// The rows that train and those that test. Frees each column once it is divided: the table is never there twice.
+std::pair<Rows, Rows> divide(Rows rows, const Split& split);
 
 /// The rows of a table with these numbers.
 Rows take(const Rows& rows, const std::vector<std::size_t>& numbers);

@@ -8,6 +8,7 @@
 #include "harness/apps/io/cell.hpp"
 #include "harness/apps/io/column_learner.hpp"
 #include "harness/apps/io/header_choice.hpp"
+#include "harness/apps/io/message.hpp"
 #include "harness/apps/io/roles.hpp"
 #include "harness/apps/io/table.hpp"
 #include "harness/apps/io/table_records.hpp"
