@@ -19,7 +19,7 @@ inline constexpr char kRunsOfBlanks = '\0';
 
 /// Reads comma-separated values (RFC 4180) record by record in bounded memory, from a plain or a gzip file.
 /// Quoted fields may hold delimiters, doubled quotes and line ends. White space around unquoted fields does
-/// not count, nor do empty lines and a UTF-8 byte order mark. Lines end in LF, CRLF or CR, each as it likes. A first
+/// not count, nor do empty lines and a UTF-8 byte order mark. Lines end in LF, CRLF or CR, mixed or not. A first
 /// line of "sep=;", as spreadsheets write it, says what the delimiter is.
 class CsvReader {
 public:
