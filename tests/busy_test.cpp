@@ -294,5 +294,50 @@ TEST(DisturbedProblems, AreCountedAsTheyWereMeasuredLast) {
     EXPECT_EQ(statuses.disturbance()->share, 0.6);
 }
 
+TEST(DisturbedProblems, OneDisturbedCaseIsEnough) {
+    DisturbedProblems problems;
+    for (const auto& [problem, foreign] : {std::pair("a", 0.0), {"a", 0.6}, {"a", 0.0}, {"b", 0.0}, {"c", 0.4}})
+        problems.add(timed(foreign, 1, problem));
+    CaseRecord failed = timed(0.9, 1, "d");
+    failed.status = Status::crashed;
+    problems.add(failed);
+    EXPECT_EQ(problems.problems(), 3U) << "those with a time";
+    EXPECT_EQ(problems.count(), 2U);
+    EXPECT_TRUE(problems.contains("f|a") && problems.contains("f|c") && !problems.contains("f|b"));
+    EXPECT_FALSE(problems.all());
+    EXPECT_EQ(problems.warning(),
+              "2 of 3 problems were disturbed: other programs used 60% of the processors; measured values are marked ~ "
+              "and win nothing");
+}
+
+TEST(DisturbedProblems, TheWarningSaysWhereNothingIsLeft) {
+    DisturbedProblems problems;
+    EXPECT_EQ(problems.warning(), "");
+    problems.add(timed(0, 1, "quiet"));
+    EXPECT_EQ(problems.warning(), "");
+    DisturbedProblems all;
+    all.add(timed(0.48));
+    EXPECT_TRUE(all.all());
+    EXPECT_TRUE(all.warning().starts_with("1 of 1 problem was disturbed: other programs used 48% of the processors;"));
+    EXPECT_TRUE(all.warning().ends_with("sweep again on a quiet machine")) << all.warning();
+}
+
+TEST(Disturbance, IsOfCasesWithATimeAndHasAName) {
+    const std::pair<std::vector<std::pair<std::string, double>>, std::string> cases[] = {
+        {{{"foreign_cpu_share", 0.5}, {"processors", 2}}, "programs"},
+        {{{"steal_cpu_share", 0.5}, {"processors", 2}}, "guests"},
+        {{{"clock_share", 0.3}}, "slow_processor"},
+        {{{"sm_clock_mhz", 900}, {"disturbed_share", 0.9}}, "slow_gpu"},
+        {{{"foreign_cpu_share", 0.1}, {"processors", 2}}, ""},
+        {{}, ""}};
+    for (const auto& [conditions, name] : cases) {
+        CaseRecord record = timed(0);
+        record.conditions = conditions;
+        EXPECT_EQ(disturbance_name(record), name);
+        record.status = Status::wrong;
+        EXPECT_EQ(disturbance_name(record), "") << "it has no time";
+    }
+}
+
 }  // namespace
 }  // namespace espalier::bench

@@ -176,33 +176,19 @@ private:
                             " has changed since it was measured: sweep again");
     }
 
-    /// How many problems have times, and of those that were disturbed the first disturbance of each.
-    std::pair<std::size_t, std::map<std::string, Disturbance>> find_disturbed() const {
-        std::set<std::string_view> problems;
-        std::map<std::string, Disturbance> disturbed;
-        for (const Row& row : rows_) {
-            if (row.record->status != Status::ok) continue;
-            problems.insert(row.problem);
-            if (const auto disturbance = disturbance_of(row.record->conditions))
-                disturbed.emplace(row.problem, *disturbance);
-        }
-        return {problems.size(), std::move(disturbed)};
-    }
-
     void leave_out_disturbed() {
-        const auto [problems, disturbed] = find_disturbed();
-        if (disturbed.empty()) return;
-        std::vector<Disturbance> list;
-        for (const auto& [problem, disturbance] : disturbed) list.push_back(disturbance);
-        const std::string cause = describe(*typical(list)) + " (median)";
-        const double share = static_cast<double>(disturbed.size()) / static_cast<double>(problems);
+        DisturbedProblems disturbed;
+        for (const Row& row : rows_) disturbed.add(row.problem, *row.record);
+        if (disturbed.count() == 0) return;
+        const std::string cause = describe(*disturbed.disturbance()) + " (median)";
+        const double share = static_cast<double>(disturbed.count()) / static_cast<double>(disturbed.problems());
         if (share > kMostDisturbed)
             refuse(fmt::format("{:.0f}% of the problems of {} were measured while {}", 100 * share, reading_.name(),
                                cause),
                    "sweep again on a quiet machine, or train all the same with --allow-disturbed");
         std::erase_if(rows_, [&disturbed](const Row& row) { return disturbed.contains(row.problem); });
-        reading_.notice(
-            fmt::format("left out {} of {} problems, which were measured while {}", disturbed.size(), problems, cause));
+        reading_.notice(fmt::format("left out {} of {} problems, which were measured while {}", disturbed.count(),
+                                    disturbed.problems(), cause));
     }
 
     /// SHA-256 of nothing but what training uses: other reasons, counters and conditions are free to differ.

@@ -90,11 +90,9 @@ private:
         if (pick->status != Status::ok && !has_failed(*pick)) return "the pick is " + with_reason(*pick);
         if (std::string few = too_few(cases); !few.empty()) return few;
         if (disturbed_too_) return {};
-        for (const CaseRecord* record : cases)
-            if (record->status == Status::ok)
-                if (const auto disturbance = disturbance_of(record->conditions))
-                    return "disturbed: " + describe(*disturbance);
-        return {};
+        DisturbedProblems disturbed;
+        for (const CaseRecord* record : cases) disturbed.add(*record);
+        return disturbed.count() > 0 ? "disturbed: " + describe(*disturbed.disturbance()) : "";
     }
 
     std::set<std::string> excluded_;

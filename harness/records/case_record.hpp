@@ -38,6 +38,10 @@ struct Provenance {
 /// outputs back takes, pageable host memory, once. Times never include it; a caller with data on the host adds it.
 inline constexpr const char* kTransferCondition = "transfer_ns";
 
+/// The condition of a case some samples of which were shorter than the device can tell from nothing: what was recorded
+/// in their place, in nanoseconds. A time that is no longer than this is a bound.
+inline constexpr const char* kResolutionCondition = "resolution_ns";
+
 /// The reason of a `not_measured` case that an adaptive sweep skipped. Only where it occurs does training impute the
 /// times of problems that nothing was measured of.
 inline constexpr const char* kNotAskedFor = "--adaptive: not asked for";

@@ -6,6 +6,8 @@
 #include <array>
 #include <string_view>
 
+#include "harness/text/counted.hpp"
+
 namespace espalier::bench {
 namespace {
 
@@ -66,6 +68,25 @@ std::optional<Disturbance> disturbance_of(const Conditions& conditions) {
     return std::nullopt;
 }
 
+std::optional<Disturbance> disturbance_of(const CaseRecord& record) {
+    return record.status == Status::ok ? disturbance_of(record.conditions) : std::nullopt;
+}
+
+std::string_view to_string(DisturbanceCause cause) {
+    switch (cause) {
+        case DisturbanceCause::programs: return "programs";
+        case DisturbanceCause::guests: return "guests";
+        case DisturbanceCause::slow_processor: return "slow_processor";
+        case DisturbanceCause::slow_gpu: break;
+    }
+    return "slow_gpu";
+}
+
+std::string_view disturbance_name(const CaseRecord& record) {
+    const auto disturbance = disturbance_of(record);
+    return disturbance ? to_string(disturbance->cause) : std::string_view();
+}
+
 std::string describe(const Disturbance& disturbance) {
     const double percent = 100 * disturbance.share;
     switch (disturbance.cause) {
@@ -86,6 +107,30 @@ std::optional<Disturbance> typical(const std::vector<Disturbance>& disturbances)
     const auto most = std::ranges::max_element(shares, {}, [](const auto& list) { return list.size(); });
     std::ranges::sort(*most);
     return Disturbance{static_cast<DisturbanceCause>(most - shares.begin()), (*most)[most->size() / 2]};
+}
+
+std::string describe(std::size_t disturbed, std::size_t problems, const Disturbance& disturbance) {
+    return fmt::format("{} of {} {} disturbed: {}", disturbed, counted(problems, "problem"),
+                       disturbed == 1 ? "was" : "were", describe(disturbance));
+}
+
+void DisturbedProblems::add(const std::string& problem, const CaseRecord& record) {
+    if (record.status != Status::ok) return;
+    timed_.insert(problem);
+    if (const auto disturbance = disturbance_of(record)) disturbed_.emplace(problem, *disturbance);
+}
+
+std::optional<Disturbance> DisturbedProblems::disturbance() const {
+    std::vector<Disturbance> list;
+    for (const auto& [problem, disturbance] : disturbed_) list.push_back(disturbance);
+    return typical(list);
+}
+
+std::string DisturbedProblems::warning() const {
+    const auto disturbance = this->disturbance();
+    if (!disturbance) return {};
+    return describe(count(), problems(), *disturbance) + "; measured values are marked ~ and win nothing" +
+           (all() ? ": which variant is the fastest is not known; sweep again on a quiet machine" : "");
 }
 
 }  // namespace espalier::bench

@@ -1,7 +1,11 @@
 #include "harness/report/exports.hpp"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <nlohmann/json.hpp>
+
+#include "harness/records/disturbance.hpp"
 
 namespace espalier::bench::report {
 namespace {
@@ -29,6 +33,7 @@ ordered_json benchmark(const CaseRecord& record, std::size_t index) {
     entry["bytes_per_second"] = record.bytes * per_second;
     entry["items_per_second"] = record.ops * per_second;
     entry["label"] = record.role;
+    if (const auto cause = disturbance_name(record); !cause.empty()) entry["disturbed"] = cause;
     for (const auto& [counter, value] : record.counters) entry[counter] = value;
     return entry;
 }
@@ -78,6 +83,10 @@ ordered_json tuning_result(const CaseRecord& record) {
             {{"name", "time"}, {"value", record.time_ns / kNanosecondsPerMillisecond}, {"unit", "ms"}});
         for (const auto& [counter, value] : record.counters)
             measurements.push_back({{"name", counter}, {"value", value}, {"unit", ""}});
+        if (const auto disturbance = disturbance_of(record))
+            measurements.push_back({{"name", fmt::format("disturbed_by_{}", to_string(disturbance->cause))},
+                                    {"value", disturbance->share},
+                                    {"unit", "share"}});
     }
     return {{"configuration", std::move(configuration)},
             {"objectives", {"time"}},

@@ -6,6 +6,8 @@
 #include <map>
 #include <tuple>
 
+#include "harness/records/disturbance.hpp"
+#include "harness/records/interval.hpp"
 #include "harness/text/printable.hpp"
 
 namespace espalier::bench::report {
@@ -56,15 +58,20 @@ struct Line {
     std::string problem, variant, time, interval, margin, roofline;
 };
 
+std::string next_text(const Winner& winner) {
+    if (!winner.wins()) return "disturbed: wins nothing";
+    return winner.next ? fmt::format("{:.2f}x {}", winner.margin(), printable(winner.next->variant, 60)) : "-";
+}
+
 Line line_of(const Winner& winner, const Items& common) {
     const CaseRecord& best = *winner.best;
-    const double half = (best.time_hi_ns - best.time_lo_ns) / 2 / best.time_ns;
+    const char* const mark = winner.wins() ? "" : "~";
     return {problem_text(best.problem, common),
-            variant_text(best),
-            time_text(best.time_ns),
-            fmt::format("+-{:.1f}%", 100 * half),
-            winner.next ? fmt::format("{:.2f}x {}", winner.margin(), printable(winner.next->variant, 60)) : "-",
-            winner.roofline_share() > 0 ? fmt::format("{:.0f}%", 100 * winner.roofline_share()) : "-"};
+            mark + variant_text(best),
+            fmt::format("{}{}{}", mark, is_bound(best) ? "<= " : "", time_text(best.time_ns)),
+            interval_text(best),
+            next_text(winner),
+            winner.roofline_share() > 0 ? fmt::format("{}{:.0f}%", mark, 100 * winner.roofline_share()) : "-"};
 }
 
 }  // namespace
@@ -76,17 +83,27 @@ std::vector<Winner> find_winners(std::span<const CaseRecord* const> cases) {
             problems[{record->family, record->problem}].push_back(record);
     std::vector<Winner> winners;
     for (auto& [name, timed] : problems) {
+        const auto quiet = [](const CaseRecord* record) { return !disturbance_of(*record); };
         std::ranges::stable_sort(timed, {}, &CaseRecord::time_ns);
-        Winner winner{.best = timed.front(), .timed = timed.size()};
-        const auto other = std::ranges::find_if(
-            timed, [&](const CaseRecord* record) { return record->variant != winner.best->variant; });
-        if (other != timed.end()) winner.next = *other;
+        const auto disturbed = std::ranges::stable_partition(timed, quiet);
+        Winner winner{.best = timed.front(), .timed = timed.size(), .disturbed = disturbed.size()};
+        const auto other = std::find_if(timed.begin(), disturbed.begin(), [&](const CaseRecord* record) {
+            return record->variant != winner.best->variant;
+        });
+        if (other != disturbed.begin()) winner.next = *other;
         winners.push_back(winner);
     }
     std::ranges::stable_sort(winners, [](const Winner& a, const Winner& b) {
         return std::tie(a.best->family, a.best->features) < std::tie(b.best->family, b.best->features);
     });
     return winners;
+}
+
+std::string interval_text(const CaseRecord& record) {
+    if (const auto interval = interval_of(record))
+        return fmt::format("+-{:.1f}%", 100 * (interval->hi - interval->lo) / 2 / record.time_ns);
+    if (has_few_samples(record)) return "too few samples";
+    return time_text(record.time_lo_ns) + " to " + time_text(record.time_hi_ns);
 }
 
 std::string winners_table(std::span<const Winner> winners, std::size_t most_lines) {
@@ -104,14 +121,15 @@ std::string winners_table(std::span<const Winner> winners, std::size_t most_line
             printable(fmt::format("{}{}{}", family, common.empty() ? "" : ": ", fmt::join(common, ";")), 200);
     }
     const Line head{"problem", "fastest", "time", "", "next", "roofline"};
-    std::size_t problem = head.problem.size(), variant = head.variant.size();
+    std::size_t problem = head.problem.size(), variant = head.variant.size(), interval = 8;
     for (const Line& line : lines) {
         problem = std::max(problem, line.problem.size());
         variant = std::max(variant, line.variant.size());
+        interval = std::max(interval, line.interval.size());
     }
     const auto row = [&](const Line& line) {
-        return fmt::format("  {:<{}}  {:<{}}  {:>9}  {:>8}  {:>8}  {}\n", line.problem, problem, line.variant, variant,
-                           line.time, line.interval, line.roofline, line.margin);
+        return fmt::format("  {:<{}}  {:<{}}  {:>9}  {:>{}}  {:>8}  {}\n", line.problem, problem, line.variant, variant,
+                           line.time, line.interval, interval, line.roofline, line.margin);
     };
     std::string text = lines.empty() ? "" : row(head);
     for (std::size_t i = 0; i < lines.size(); ++i)

@@ -75,8 +75,8 @@ void EqualShares::finished(const Task& task, std::span<const CaseRecord> records
         cut_.push_back({task.problem, task.seconds});
         return;
     }
-    const auto disturbed = std::ranges::find_if(
-        records, [](const CaseRecord& record) { return disturbance_of(record.conditions).has_value(); });
+    const auto disturbed =
+        std::ranges::find_if(records, [](const CaseRecord& record) { return disturbance_of(record).has_value(); });
     if (task.visit == 0 && disturbed != records.end())
         disturbed_.push_back({task.problem, seconds_of_problem(*disturbed)});
 }

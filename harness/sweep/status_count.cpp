@@ -8,7 +8,7 @@ void StatusCount::add(std::span<const CaseRecord> records) {
         const auto [known, first] = latest_.emplace(record.key(), Latest{record.status, record.reason});
         if (!first && record.status != Status::not_measured) known->second = {record.status, record.reason};
         if (record.status != Status::ok) continue;
-        if (const auto disturbance = disturbance_of(record.conditions))
+        if (const auto disturbance = disturbance_of(record))
             disturbed_.insert_or_assign({record.family, record.problem}, *disturbance);
         else
             disturbed_.erase({record.family, record.problem});

@@ -120,10 +120,10 @@ std::vector<std::string> SweepSummary::warnings() const {
                             "(--max-time) ended first; go on with --resume and more time",
                             count, runnable));
     if (disturbance)
-        list.push_back(
-            fmt::format("disturbed: {} of {}: {} (median); train leaves them out, or refuses; "
-                        "sweep again with --resume on a quiet machine",
-                        disturbed_problems, counted(problems, "problem"), describe(*disturbance)));
+        list.push_back(describe(disturbed_problems, problems, *disturbance) +
+                       "; measured values are marked ~ and win nothing, train leaves the problems out, or refuses; "
+                       "sweep again with "
+                       "--resume on a quiet machine");
     return list;
 }
 

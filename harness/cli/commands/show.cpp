@@ -9,6 +9,7 @@
 #include <optional>
 #include <regex>
 #include <set>
+#include <span>
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/measured_devices.hpp"
@@ -16,6 +17,8 @@
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/warnings.hpp"
 #include "harness/families/family.hpp"
+#include "harness/records/disturbance.hpp"
+#include "harness/records/interval.hpp"
 #include "harness/records/merge.hpp"
 #include "harness/report/winners.hpp"
 #include "harness/text/printable.hpp"
@@ -102,19 +105,38 @@ nlohmann::ordered_json to_json(const std::string& device, const report::Winner& 
     nlohmann::ordered_json json{{"device", device},
                                 {"family", best.family},
                                 {"problem", best.problem},
+                                {"wins", winner.wins()},
                                 {"variant", best.variant},
                                 {"configuration", best.configuration},
                                 {"time_ns", best.time_ns},
-                                {"interval_ns", {best.time_lo_ns, best.time_hi_ns}},
+                                {"interval_ns", nullptr},
+                                {"samples", best.samples_ns.size()},
                                 {"roofline_share", winner.roofline_share()},
-                                {"timed_cases", winner.timed}};
+                                {"disturbed", disturbance_name(best)},
+                                {"timed_cases", winner.timed},
+                                {"disturbed_cases", winner.disturbed}};
+    if (const auto interval = interval_of(best)) json["interval_ns"] = {interval->lo, interval->hi};
     if (winner.next) json.update({{"next_variant", winner.next->variant}, {"next_slowdown", winner.margin()}});
     return json;
 }
 
+/// Shows the winners of one device; returns how many problems have a time.
+std::size_t show(const DeviceResults& results, std::span<const CaseRecord* const> cases, const Arguments& arguments,
+                 nlohmann::ordered_json& output) {
+    const std::size_t most = arguments.limit > 0 ? arguments.limit : std::numeric_limits<std::size_t>::max();
+    const std::vector<report::Winner> winners = report::find_winners(cases);
+    for (const report::Winner& winner : winners) output.push_back(to_json(results.device.key, winner));
+    if (!arguments.json && !winners.empty())
+        fmt::print("{}\n{}", printable(results.device.key), report::winners_table(winners, most));
+    DisturbedProblems disturbed;
+    for (const CaseRecord* record : cases) disturbed.add(*record);
+    if (const std::string warning = disturbed.warning(); !warning.empty())
+        to_stderr("warning: {}: {}\n", printable(results.device.key), warning);
+    return winners.size();
+}
+
 void run(const Arguments& arguments) {
     const Question question = interpret(arguments);
-    const std::size_t most = arguments.limit > 0 ? arguments.limit : std::numeric_limits<std::size_t>::max();
     auto output = nlohmann::ordered_json::array();
     std::size_t shown = 0;
     std::set<std::string> axes;  // that any record has
@@ -126,11 +148,7 @@ void run(const Arguments& arguments) {
                 if (asked_for(question, record)) cases.push_back(&record);
                 for (const auto& [axis, value] : record.features) axes.insert(axis);
             }
-            const std::vector<report::Winner> winners = report::find_winners(cases);
-            shown += winners.size();
-            for (const report::Winner& winner : winners) output.push_back(to_json(results.device.key, winner));
-            if (!arguments.json && !winners.empty())
-                fmt::print("{}\n{}", printable(results.device.key), report::winners_table(winners, most));
+            shown += show(results, cases, arguments, output);
         }
     if (arguments.json) print_json(output, 1);
     if (shown == 0) throw Failure(ExitCode::bad_data, nothing_found(question, axes));
