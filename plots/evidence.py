@@ -1,11 +1,12 @@
 """Rows of results/ as the documents quote them: times, ratios and counters of single problems."""
 
-import csv
 import json
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import columns
 
 
 @dataclass
@@ -70,7 +71,7 @@ def rows_of(folder: Path, wanted: Callable[[str], bool]) -> dict[str, list[dict]
     rows = {}
     for path in sorted(folder.glob("*.csv")):
         with open(path, newline="", encoding="utf-8") as file:
-            rows[path.stem] = [row for row in csv.DictReader(file) if wanted(row["status"])]
+            rows[path.stem] = [row for row in columns.rows(file) if wanted(row["status"])]
     return rows
 
 
@@ -90,7 +91,7 @@ def newest(published: list[dict], others: list[dict]) -> list[dict]:
 def matching(rows: list[dict], variant: str, features: dict) -> list[dict]:
     wanted = {f"{name}={value}" for name, value in features.items()}
     found = [row for row in rows if variant in ("", row["variant"]) and wanted <= set(row["problem"].split(";"))]
-    return sorted(found, key=lambda row: float(row["time_ns"]))
+    return sorted(found, key=columns.speed)
 
 
 def ratio(above: float | None, below: float | None) -> float | None:

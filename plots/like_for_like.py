@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+import columns
+
 CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"
 WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"
 NANO = {"ms": 1e6, "s": 1e9, "µs": 1e3}
@@ -181,7 +183,7 @@ def matching(rows: list[dict], variant: str, wanted: frozenset[str]) -> list[dic
         named = problem | parts(row["configuration"]) | {f"variant={row['variant']}"}
         if variant in ("", row["variant"]) and problem <= wanted <= named:
             found.append(row)
-    return sorted(found, key=lambda row: float(row["time_ns"]))
+    return sorted(found, key=columns.speed)
 
 
 def measured(row: dict, quantity: str) -> float | None:

@@ -66,7 +66,7 @@ def rows_of(family: Family, wanted: bool) -> list[dict]:
         if (case.status == "ok") != wanted:
             continue
         row = {"variant": case.variant, "problem": case.problem, "configuration": case.configuration, "status": case.status,
-               "reason": case.reason, "time_ns": case.time, "bytes": case.bytes, "ops": case.ops}
+               "reason": case.reason, "time_ns": case.time, "bytes": case.bytes, "ops": case.ops, "disturbed": case.disturbed}
         if math.isfinite(case.transfer):
             row["transfer_ns"] = case.transfer
         found.append(row | family.features[case.problem] | case.counters)

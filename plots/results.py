@@ -17,16 +17,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
-COLUMNS = (
-    "family,variant,role,status,reason,problem,configuration,time_ns,time_lo_ns,time_hi_ns,"
-    "bytes,ops,gb_per_s,gop_per_s,roofline_share,regret"
-).split(",")
+import columns
+
 STATUSES = ("ok", "unsupported", "wrong", "timeout", "crashed", "out_of_memory", "too_slow", "not_measured")
 LARGEST_FILE = 1 << 30
 LARGEST_CELL = 1 << 20
 # The sweep rejects what lies beyond its ceilings; this is the last resort against a file that nothing checked.
 # Not 1, since ceilings are measured too: caches and wider units may beat them.
 HIGHEST_ROOFLINE_SHARE = 32.0
+# As harness/records/interval.hpp has them: of fewer samples there is no 95% interval of a median, and ends further from it
+# than the factor make none.
+LEAST_INTERVAL_SAMPLES = 6
+WIDEST_INTERVAL = 2.0
 
 
 # Control characters, and marks that turn the direction of writing or hide text; line ends and tabs do no harm.
@@ -71,7 +73,19 @@ class Case:
     roofline: float = math.nan
     ops: float = math.nan
     transfer: float = math.nan  # ns between host and device, beside `time`
+    samples: int | None = None  # None in files that do not say
+    disturbed: str = ""  # by what, as columns.CAUSES has it; empty if by nothing, or if the file does not say
     counters: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def too_few(self) -> bool:
+        """Whether its samples are too few for an interval."""
+        return self.samples is not None and self.samples < LEAST_INTERVAL_SAMPLES
+
+    @property
+    def has_interval(self) -> bool:
+        return (not self.too_few and self.high <= WIDEST_INTERVAL * self.time
+                and self.time <= WIDEST_INTERVAL * self.low)
 
 
 @dataclass
@@ -98,16 +112,25 @@ class Family:
         return {case.variant: case.role for case in self.cases}
 
     def best(self) -> dict[str, dict[str, Case]]:
-        """By problem and variant, the fastest configuration that was right."""
+        """By problem and variant, the fastest configuration that was right; a disturbed one only where there is no other."""
         if self._best is None:
             self._best = defaultdict(dict)
             for case in self.cases:
                 if case.status != "ok":
                     continue
                 known = self._best[case.problem].get(case.variant)
-                if known is None or case.time < known.time:
+                if known is None or (bool(case.disturbed), case.time) < (bool(known.disturbed), known.time):
                     self._best[case.problem][case.variant] = case
         return self._best
+
+    def disturbed(self) -> dict[str, str]:
+        """What disturbed each problem of which any timed case was disturbed."""
+        return {case.problem: case.disturbed for case in self.cases if case.status == "ok" and case.disturbed}
+
+    def fastest_disturbed(self, problem: str) -> Case | None:
+        """What to show, marked, of a problem that nothing won because all that could was disturbed."""
+        found = [case for case in self.best().get(problem, {}).values() if case.disturbed and case.variant not in self.apart()]
+        return min(found, key=lambda case: case.time, default=None) if not self.ranked(problem) else None
 
     def measured(self) -> dict[str, dict[str, float | str]]:
         """The features of the problems that anything succeeded on."""
@@ -139,17 +162,18 @@ class Family:
         return self._too_few
 
     def ranked(self, problem: str) -> list[Case]:
-        """The best of each variant that can be chosen, the fastest first."""
+        """The best of each variant that can be chosen, the fastest first. Disturbed ones win nothing and have no place."""
         cases = self.best().get(problem, {}).values()
-        return sorted((case for case in cases if case.variant not in self.apart()), key=lambda case: case.time)
+        return sorted((case for case in cases if case.variant not in self.apart() and not case.disturbed),
+                      key=lambda case: case.time)
 
     def slowest(self, problem: str) -> float:
         return max(case.time for case in self.cases if case.problem == problem and case.status == "ok")
 
     def peers_of(self, problem: str) -> list[Case]:
-        """Each peer's best, the fastest first."""
+        """Each peer's best, the fastest first; without disturbed ones."""
         cases = self.best().get(problem, {}).values()
-        return sorted((case for case in cases if case.role == "peer"), key=lambda case: case.time)
+        return sorted((case for case in cases if case.role == "peer" and not case.disturbed), key=lambda case: case.time)
 
     def winner(self, problem: str) -> Case | None:
         return next(iter(self.ranked(problem)), None)
@@ -167,7 +191,7 @@ class Family:
         for problem, variants in self.best().items():
             winner = self.winner(problem)
             for variant, case in variants.items():
-                if winner is not None:
+                if winner is not None and not case.disturbed:
                     result[variant].append(case.time / winner.time)
         return result
 
@@ -199,6 +223,17 @@ class Device:
     @property
     def name(self) -> str:
         return str(self.info.get("name") or self.key)
+
+    def disturbance(self) -> str:
+        """How many problems were disturbed, and mostly by what; empty if none was."""
+        families = [*self.families.values(), *self.unseen.values()]
+        causes = Counter(cause for family in families for cause in family.disturbed().values())
+        if not causes:
+            return ""
+        problems, disturbed = sum(len(family.measured()) for family in families), causes.total()
+        cause = causes.most_common(1)[0][0]
+        return (f"{disturbed:,} of {problems:,} problem{'s' * (problems != 1)} {'was' if disturbed == 1 else 'were'} disturbed: "
+                f"{columns.CAUSES.get(cause, cause)}; their values are marked ~ and win nothing")
 
 
 def key_features(problem: str) -> dict[str, float | str]:
@@ -236,6 +271,12 @@ def _case(row: dict) -> Case:
         raise Unusable(f"implausible: {case.roofline:.2f} of the roofline")
     if not (math.isfinite(case.low) and math.isfinite(case.high)):
         case.low = case.high = case.time
+    case.disturbed = row.get("disturbed", "")
+    if row.get("samples"):
+        samples = _number(row, "samples")
+        if not (math.isfinite(samples) and samples >= 0):
+            raise Unusable(f"implausible number of samples {samples}")
+        case.samples = int(samples)
     return case
 
 
@@ -252,13 +293,15 @@ def read_csv(path: Path) -> dict[str, Family]:
     try:
         with open(path, newline="", encoding="utf-8") as stream:
             reader = csv.DictReader((inert(line) for line in stream), strict=True)
-            header = list(reader.fieldnames or [])
-            if header[: len(COLUMNS)] != COLUMNS:
-                missing = [name for name in COLUMNS if name not in header]
+            header = reader.fieldnames = columns.header(reader.fieldnames or [])
+            if header[: len(columns.FIRST)] != columns.FIRST:
+                missing = [name for name in columns.FIRST if name not in header]
                 raise Unusable(
                     "its header lacks " + ", ".join(missing) if missing else "its columns are in another order"
                 )
-            extra = header[len(COLUMNS) :]
+            if twice := sorted(name for name, count in Counter(header).items() if count > 1):
+                raise Unusable("its header has columns twice: " + ", ".join(twice))
+            extra = columns.of_problem(header)
             counters = [name for name in extra if "__" in name]  # how CUPTI spells them; features have single words
             for row in reader:
                 if None in row or None in row.values():
@@ -306,18 +349,19 @@ def _counters(row: dict, names: list[str]) -> dict[str, float]:
 
 def _add_problem(family: Family, problem: str, row: dict, extra: list[str]) -> None:
     features = key_features(problem)
-    for name in extra:
-        if name in features or row[name] == "" or name == "transfer_ns":  # a time, no feature
+    for column in extra:
+        name, text = columns.feature_of(column), row[column]
+        if name in features or text == "":
             continue
         if "__" in name:
             if name not in family.counters:
                 family.counters.append(name)
             continue
         try:
-            features[name] = float(row[name])
+            features[name] = float(text)
             family.derived.add(name)
         except ValueError:
-            family.words.setdefault(problem, {})[name] = row[name]
+            family.words.setdefault(problem, {})[name] = text
     family.features[problem] = features
 
 

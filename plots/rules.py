@@ -50,7 +50,7 @@ def measured(rows: list[dict], where: list[str]) -> tuple[Times, dict[str, dict]
     """Times and features of the problems that the rules are about, and the variants that sources document."""
     times, features, documented = defaultdict(dict), {}, set()
     for row in rows:
-        if row["role"] == "peer" or not all(holds(condition, row) for condition in where):
+        if row["role"] == "peer" or row.get("disturbed") or not all(holds(condition, row) for condition in where):
             continue
         times[row["problem"]][row["variant"], row["configuration"]] = float(row["time_ns"])
         features[row["problem"]] = row

@@ -9,14 +9,12 @@
 
 #include "harness/families/family.hpp"
 #include "harness/records/codec.hpp"
-#include "harness/records/csv.hpp"
 #include "harness/records/inspect.hpp"
 #include "harness/records/merge.hpp"
 #include "harness/records/packing.hpp"
 #include "harness/records/results.hpp"
 #include "harness/records/roofline.hpp"
 #include "harness/records/stale.hpp"
-#include "harness/text/csv_field.hpp"
 #include "harness/text/printable.hpp"
 #include "kernels/json/bad_data.hpp"
 #include "kernels/json/checked_json.hpp"
@@ -109,91 +107,6 @@ TEST(Printable, CutsBetweenCharacters) {
     EXPECT_EQ(printable("\x1b\x1b\x1b", 10), "\\x1b...");
     EXPECT_EQ(printable("\xC3\xA9\xC3\xA9\xC3\xA9", 5), "\xC3\xA9...");
     EXPECT_EQ(printable_lines("a\x1b\nb\n"), "a\\x1b\nb\n");
-}
-
-TEST(Csv, FieldsAreInert) {
-    EXPECT_EQ(csv_field("plain"), "plain");
-    EXPECT_EQ(csv_field("a,\"b\""), "\"a,\"\"b\"\"\"");
-    EXPECT_EQ(csv_field("=cmd|' /C calc'!A0"), "'=cmd|' /C calc'!A0");
-    EXPECT_EQ(csv_field("@x"), "'@x");
-    for (const char* harmless : {"-1", "-2.5e3", "-", "+", "a=b"}) EXPECT_EQ(csv_field(harmless), harmless);
-    EXPECT_EQ(csv_field("-1+cmd"), "'-1+cmd");
-    EXPECT_EQ(csv_field("two\nlines\x1b]0;title\x07"), "two lines\\x1b]0;title\\x07");
-}
-
-TEST(Csv, HasTheContractsColumns) {
-    CaseRecord slow = sample_record();
-    slow.variant = "global_atomics";
-    slow.time_ns *= 2;
-    CaseRecord peer = sample_record();
-    peer.variant = "peer_cub";
-    peer.role = "peer";
-    peer.time_ns /= 2;
-    CaseRecord none = sample_record();
-    none.variant = "broken";
-    none.status = Status::crashed;
-    none.reason = "signal 11, \"bad\"";
-    none.counters.clear();
-    const std::string csv = to_csv(std::vector{sample_record(), slow, peer, none});
-    std::istringstream lines(csv);
-    std::string line;
-    std::getline(lines, line);
-    EXPECT_EQ(
-        line,
-        "family,variant,role,status,reason,problem,configuration,time_ns,time_lo_ns,time_hi_ns,bytes,ops,gb_per_s,"
-        "gop_per_s,roofline_share,regret,bytes,distribution,dram__bytes_read.sum");
-    std::getline(lines, line);
-    EXPECT_EQ(line,
-              "histogram,shared_atomics,documented,ok,,bytes=1000;distribution=uniform,block=256;items=4,1200.25,1190,"
-              "1210.5,1000,1000,0.83316,0.83316,0.083316,1,1000,uniform,1024");
-    std::getline(lines, line);
-    EXPECT_NE(line.find(",2,1000,uniform"), std::string::npos) << "regret of the slower: " << line;
-    std::getline(lines, line);
-    EXPECT_NE(line.find(",0.5,1000,uniform"), std::string::npos) << "a peer does not set the best: " << line;
-    std::getline(lines, line);
-    EXPECT_EQ(
-        line,
-        "histogram,broken,documented,crashed,\"signal 11, \"\"bad\"\"\",bytes=1000;distribution=uniform,block=256;"
-        "items=4,,,,1000,1000,,,,,1000,uniform,");
-}
-
-TEST(Csv, OptionalFeaturesAreAColumnOnceOneRecordHasThem) {
-    CaseRecord before = sample_record();
-    before.family = "smallest_k", before.problem = "rows=5;columns=6;k=2";
-    before.features = {{"rows", 5}, {"columns", 6}, {"k", 2}, {"elements", 30}};
-    CaseRecord with = before;
-    with.problem += ";layout=row_major";
-    with.features.insert(with.features.begin() + 3, {"layout", 1});
-    const auto ends = [](const std::vector<CaseRecord>& records, const std::vector<std::string>& lines) {
-        std::istringstream csv(to_csv(records));
-        std::string line;
-        for (const std::string& end : lines) {
-            std::getline(csv, line);
-            EXPECT_TRUE(line.ends_with(end)) << line << "\n" << end;
-        }
-    };
-    ends({before}, {",rows,columns,k,elements,dram__bytes_read.sum", ",5,6,2,30,1024"});
-    ends({before, with}, {",rows,columns,k,layout,elements,dram__bytes_read.sum", ",5,6,2,transposed,30,1024",
-                          ",5,6,2,row_major,30,1024"});
-    // As trees ask for it: a single row has no other layout.
-    CaseRecord single = before;
-    single.problem = "rows=1;columns=6;k=2", single.features.front().second = 1;
-    ends({single, with}, {",rows,columns,k,layout,elements,dram__bytes_read.sum", ",1,6,2,row_major,30,1024"});
-}
-
-TEST(Csv, SaysWhatTheTransfersTakeWhereTheyWereMeasured) {
-    CaseRecord measured = sample_record();
-    measured.conditions.emplace_back(kTransferCondition, 2500.5);
-    CaseRecord failed = measured;
-    failed.status = Status::crashed;
-    std::istringstream lines(to_csv(std::vector{measured, sample_record(), failed}));
-    std::string line;
-    std::getline(lines, line);
-    EXPECT_TRUE(line.ends_with(",dram__bytes_read.sum,transfer_ns")) << line;
-    for (const char* end : {",1024,2500.5", ",1024,", ",1024,"}) {
-        std::getline(lines, line);
-        EXPECT_TRUE(line.ends_with(end)) << line;
-    }
 }
 
 TEST(Plausibility, ImpossibleTimesAreFound) {
@@ -368,6 +281,32 @@ TEST(Merge, AnImpossibleTimeLeavesItsCaseMissing) {
     expect_holds(report.warnings[0], {"bytes=1001", "implausible", "0 ns"});
     ASSERT_EQ(report.missing.size(), 1U);
     EXPECT_EQ(report.missing[0].problem, impossible.problem);
+}
+
+TEST(Merge, ACaseTooShortToBeTimedKeepsItsRow) {
+    for (const double sample : {-1.54, 0.0}) {
+        const TemporaryFolder folder;
+        CaseRecord brief = sample_record(1);
+        brief.samples_ns = {120, sample, 150};
+        const std::string path = journal(folder, "a.jsonl", {sample_record(0), brief});
+        JournalWriter(path).append(sample_plan(1, 1, {{"histogram", brief.problem, 1}}));
+        const auto report = merge_journals({path}, folder / "results", {}).at(0);
+        EXPECT_EQ(report.cases, 2U);
+        EXPECT_TRUE(report.missing.empty());
+        ASSERT_EQ(report.warnings.size(), 1U);
+        expect_holds(report.warnings[0], {"bytes=1001", "not measured", "too short"});
+        const CaseRecord kept = load_results(folder / "results/cpu-test-2t").cases.at(1);
+        EXPECT_EQ(kept.problem, brief.problem);
+        EXPECT_EQ(kept.status, Status::not_measured);
+        expect_holds(kept.reason, {"too short to be timed", "more was taken off than measured", "sweep again"});
+        EXPECT_TRUE(kept.samples_ns.empty());
+        // What is measured since counts.
+        CaseRecord again = sample_record(1);
+        again.provenance.session = "20260102T000000Z-00000000";
+        JournalWriter(path).append(std::vector{again});
+        merge_journals({path}, folder / "results", {});
+        EXPECT_EQ(load_results(folder / "results/cpu-test-2t").cases.at(1).status, Status::ok);
+    }
 }
 
 TEST(Merge, MissingShardsAndCasesAreHoles) {

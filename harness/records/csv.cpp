@@ -3,20 +3,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
 #include "harness/families/family.hpp"
+#include "harness/records/disturbance.hpp"
 #include "harness/text/csv_field.hpp"
 
 namespace espalier::bench {
 namespace {
 
-/// Best time of each problem: what regret compares with. Peers cannot be chosen and do not count.
+constexpr std::array<std::string_view, 16> kFirstColumns{
+    "family",     "variant",    "role",  "status", "reason",   "problem",   "configuration",  "time_ns",
+    "time_lo_ns", "time_hi_ns", "bytes", "ops",    "gb_per_s", "gop_per_s", "roofline_share", "regret"};
+constexpr std::array<std::string_view, 7> kLastColumns{"device", "driver",  "build",    "session",
+                                                       "cache",  "samples", "disturbed"};
+constexpr std::string_view kFeaturePrefix = "problem_";
+
+/// Best time of each problem: what regret compares with. Peers cannot be chosen and do not count, nor do disturbed
+/// cases.
 std::map<std::string_view, double> best_times(std::span<const CaseRecord> cases) {
     std::map<std::string_view, double> best;
     for (const CaseRecord& record : cases) {
-        if (record.status != Status::ok || record.role == "peer") continue;
+        if (record.status != Status::ok || record.role == "peer" || disturbance_of(record)) continue;
         const auto [entry, first] = best.emplace(record.problem, record.time_ns);
         if (!first) entry->second = std::min(entry->second, record.time_ns);
     }
@@ -101,7 +111,19 @@ std::vector<std::string> measured_fields(const CaseRecord& record, double best_n
             if_ok(record.bytes / record.time_ns),
             if_ok(record.ops / record.time_ns),
             record.floor_ns > 0 ? if_ok(record.floor_ns / record.time_ns) : "",
-            best_ns > 0 ? if_ok(record.time_ns / best_ns) : ""};
+            best_ns > 0 && !disturbance_of(record) ? if_ok(record.time_ns / best_ns) : ""};
+}
+
+/// Where a case comes from, how many samples its time is of, and what disturbed them.
+std::vector<std::string> last_fields(const CaseRecord& record) {
+    const Provenance& provenance = record.provenance;
+    return {csv_field(provenance.device_key),
+            csv_field(provenance.driver),
+            csv_field(provenance.build),
+            csv_field(provenance.session),
+            csv_field(provenance.cache),
+            record.status == Status::ok ? fmt::format("{}", record.samples_ns.size()) : "",
+            std::string(disturbance_name(record))};
 }
 
 void append_row(std::string& out, const std::vector<std::string>& fields) {
@@ -111,17 +133,24 @@ void append_row(std::string& out, const std::vector<std::string>& fields) {
 
 }  // namespace
 
+std::string feature_column(std::string_view feature) {
+    std::string_view bare = feature;
+    while (bare.starts_with(kFeaturePrefix)) bare.remove_prefix(kFeaturePrefix.size());
+    const bool taken =
+        std::ranges::count(kFirstColumns, bare) || std::ranges::count(kLastColumns, bare) || bare == kTransferCondition;
+    return taken ? fmt::format("{}{}", kFeaturePrefix, feature) : std::string(feature);
+}
+
 std::string to_csv(std::span<const CaseRecord> cases) {
     const auto best = best_times(cases);
     const auto features = feature_names(cases);
     const auto counters = counter_names(cases);
-    std::vector<std::string> header{"family",        "variant",   "role",           "status",     "reason", "problem",
-                                    "configuration", "time_ns",   "time_lo_ns",     "time_hi_ns", "bytes",  "ops",
-                                    "gb_per_s",      "gop_per_s", "roofline_share", "regret"};
-    header.insert(header.end(), features.begin(), features.end());
+    std::vector<std::string> header(kFirstColumns.begin(), kFirstColumns.end());
+    for (const std::string& name : features) header.push_back(feature_column(name));
     header.insert(header.end(), counters.begin(), counters.end());
     const bool transfer = any_transfer(cases);
     if (transfer) header.emplace_back(kTransferCondition);
+    header.insert(header.end(), kLastColumns.begin(), kLastColumns.end());
     std::string out;
     append_row(out, header);
     for (const CaseRecord& record : cases) {
@@ -138,6 +167,7 @@ std::string to_csv(std::span<const CaseRecord> cases) {
         for (const auto& name : features) row.push_back(feature_text(record, asked, name));
         for (const auto& name : counters) row.push_back(lookup(record.counters, name));
         if (transfer) row.push_back(record.status == Status::ok ? lookup(record.conditions, kTransferCondition) : "");
+        for (auto& field : last_fields(record)) row.push_back(std::move(field));
         append_row(out, row);
     }
     return out;

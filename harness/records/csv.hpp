@@ -8,9 +8,15 @@
 
 namespace espalier::bench {
 
-/// The CSV of one family's cases (docs: results contract): the fixed columns, then one per problem
-/// feature, then one per counter in alphabetical order, then `transfer_ns` where it was measured. Fields that do not
-/// apply are empty. `regret` is the time over the best time of any variant but peers on the same problem.
+/// The column of a feature: its name, or `problem_` and its name where that is another column's (`bytes`, `samples`),
+/// so that no name stands twice. A name that only adds such prefixes to another column's gets one more: whoever reads
+/// takes one away.
+std::string feature_column(std::string_view feature);
+
+/// The CSV of one family's cases (docs/architecture.md, "Files"): the fixed columns, then one per problem feature, then
+/// one per counter in alphabetical order, then `transfer_ns` where it was measured, then where each case comes from.
+/// Fields that do not apply are empty. `regret` is the time over the best time of any variant but peers on the same
+/// problem; disturbed cases have none and are no best.
 std::string to_csv(std::span<const CaseRecord> cases);
 
 }  // namespace espalier::bench
