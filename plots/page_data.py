@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 
+import columns
 import trees
 from results import Device, Family, geometric_mean
 
@@ -118,11 +119,11 @@ def explain(case, labels: list[int]) -> list | None:
 
 
 def regret_of(family: Family, problem: str, case) -> float:
-    """As `espalier judge` grades a choice: one that failed took as long as the slowest. NaN if it was not measured, or
-    too few others were."""
+    """As `espalier judge` grades a choice: one that failed took as long as the slowest. NaN if it was not measured or was
+    disturbed, or too few others were measured."""
     timed = family.best().get(problem, {})
-    times = [one.time for variant, one in timed.items() if variant not in family.apart()]
-    if case is None or case.status == "not_measured" or not times or problem in family.too_few():
+    times = [one.time for variant, one in timed.items() if variant not in family.apart() and not one.disturbed]
+    if case is None or case.status == "not_measured" or case.disturbed or not times or problem in family.too_few():
         return math.nan
     taken = case.time if case.status == "ok" else family.slowest(problem)
     return taken / min(times + ([taken] if case.status == "ok" else []))
@@ -150,10 +151,12 @@ def decided(family: Family, root: trees.Node | None) -> dict[str, tuple[int, flo
 
 def problem_columns(family: Family, rows: list[dict], features: list[dict], variants: Words, configurations: Words,
                     root: trees.Node | None) -> dict:
-    """The problems with a time: features, cost, and the best configuration of each variant, the fastest first."""
+    """The problems with a time: features, cost, and the best configuration of each variant, the fastest first; and of which
+    variants that one was disturbed, or has too few samples for an interval."""
     labels = [i for i, (_, names, _, _) in enumerate(EXPLAINING) if set(names) <= set(family.counters)]
     decisions = decided(family, root)
     best, floors, costs, transfers, leaves, regrets, counters = [], [], [], [], [], [], []
+    disturbed, few = [], []
     for problem in family.measured():
         ranked = sorted(family.best()[problem].values(), key=lambda case: case.time)
         first = ranked[0]
@@ -168,11 +171,15 @@ def problem_columns(family: Family, rows: list[dict], features: list[dict], vari
             flat += [variants(case.variant), configurations(case.configuration), digits(case.time),
                      round(1000 * (1 - case.low / case.time)), round(1000 * (case.high / case.time - 1))]
         best.append(flat)
+        disturbed.append({variants(case.variant): columns.CAUSES.get(case.disturbed, case.disturbed)
+                          for case in ranked if case.disturbed} or 0)
+        few.append([variants(case.variant) for case in ranked if case.too_few] or 0)
         counted = [[variants(case.variant), *values] for case in ranked if (values := explain(case, labels))]
         counters.append(counted or 0)
     found = {"features": [column(entry, rows) for entry in features], "best": best, "floor": floors, "cost": costs,
              "transfer": transfers, "leaf": leaves, "regret": regrets,
              "apart": [variants(variant) for variant in sorted(family.apart())]}
+    found |= {name: listed for name, listed in (("disturbed", disturbed), ("few", few)) if any(listed)}
     if any(counters):
         found |= {"counted": [[EXPLAINING[i][0], EXPLAINING[i][3], " + ".join(EXPLAINING[i][1])] for i in labels],
                   "counters": counters}

@@ -17,6 +17,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import columns
 import figures
 import page_data
 import published
@@ -56,7 +57,7 @@ def ranking(family: results.Family, colours: dict[str, str]) -> list[dict]:
     shares = {variant: [] for variant in colours}
     for variants in best.values():
         for variant, case in variants.items():
-            if math.isfinite(case.roofline) and case.roofline > 0:
+            if not case.disturbed and math.isfinite(case.roofline) and case.roofline > 0:
                 shares[variant].append(case.roofline)
     for case in family.cases:
         own[case.variant].append(case)
@@ -87,7 +88,7 @@ def problem_rows(family: results.Family) -> list[dict]:
     for problem in family.features:
         ordered = family.ranked(problem)
         rows.append({"problem": problem, "best": ordered[0] if ordered else None,
-                     "second": ordered[1] if len(ordered) > 1 else None})
+                     "second": ordered[1] if len(ordered) > 1 else None, "disturbed": family.fastest_disturbed(problem)})
     return rows
 
 
@@ -190,15 +191,16 @@ def interval(merit: dict, name: str) -> str:
 
 
 def interval_text(case: results.Case) -> str:
-    """"4.03 – 4.08 µs"; each end with its unit where they differ."""
+    """"4.03 – 4.08 µs"; each end with its unit where they differ. The bare range where that is no interval."""
     low, high = figures.duration(case.low), figures.duration(case.high)
-    return f"{low.split()[0]} – {high}" if low.split()[1:] == high.split()[1:] else f"{low} – {high}"
+    text = f"{low.split()[0]} – {high}" if low.split()[1:] == high.split()[1:] else f"{low} – {high}"
+    return text if case.has_interval else f"{text}, " + ("too few samples" if case.too_few else "no interval")
 
 
 def environment():
     found = shell.environment()
     found.filters.update(decimals=decimals, slug=slug)
-    found.globals.update(interval=interval, interval_text=interval_text, facts=facts, choice_text=trees.choice_text, evidence=trees.evidence)
+    found.globals.update(interval=interval, interval_text=interval_text, causes=columns.CAUSES, facts=facts, choice_text=trees.choice_text, evidence=trees.evidence)
     return found
 
 

@@ -17,6 +17,9 @@ CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 HEADLESS = ["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
 COLUMNS = ("family,variant,role,status,reason,problem,configuration,time_ns,time_lo_ns,time_hi_ns,"
            "bytes,ops,gb_per_s,gop_per_s,roofline_share,regret").split(",")
+LAST = "device,driver,build,session,cache,samples,disturbed".split(",")
+DISTURBED = {"programs": {"foreign_cpu_share": 0.48, "processors": 2}, "guests": {"steal_cpu_share": 0.48, "processors": 2},
+             "slow_processor": {"clock_share": 0.3}, "slow_gpu": {"sm_clock_mhz": 900, "disturbed_share": 0.9}, "": {}}
 PROVENANCE = {"device_key": "", "driver": "580.1", "runtime": "13.0", "build": "0.1.0 test", "source_id": "ab12",
               "cache": "cold", "session": "2026-01-01T00:00:00Z"}
 
@@ -27,14 +30,16 @@ def sealed(kind: str, body: dict) -> str:
 
 
 def case(family="histogram", variant="global_atomics", problem="bytes=1024;distribution=uniform", time=1000.0,
-         configuration="default", status="ok", reason="", role="documented", features=None, device="test-gpu") -> dict:
+         configuration="default", status="ok", reason="", role="documented", features=None, device="test-gpu",
+         disturbed="", samples=3, spread=1.02) -> dict:
+    """`spread`: the upper end of the time's interval over the time."""
     ok = status == "ok"
     return {"family": family, "variant": variant, "role": role, "problem": problem, "configuration": configuration,
             "status": status, "reason": reason, "verification": "oracle" if ok else "",
-            "samples_ns": [time * 0.98, time, time * 1.02] if ok else [], "time_ns": time if ok else 0,
-            "time_lo_ns": time * 0.98 if ok else 0, "time_hi_ns": time * 1.02 if ok else 0, "bytes": 1024.0,
+            "samples_ns": [time * (0.98, 1, 1.02)[i % 3] for i in range(samples)] if ok else [], "time_ns": time if ok else 0,
+            "time_lo_ns": time * 0.98 if ok else 0, "time_hi_ns": time * spread if ok else 0, "bytes": 1024.0,
             "ops": 2048.0, "floor_ns": 100.0, "features": features or [{"name": "bytes", "value": 1024.0}],
-            "conditions": {}, "counters": {}, "counters_reason": "",
+            "conditions": DISTURBED[disturbed], "counters": {}, "counters_reason": "",
             "provenance": PROVENANCE | {"device_key": device}}
 
 
@@ -59,18 +64,23 @@ def sweep() -> list[dict]:
     return cases
 
 
-def to_csv(cases: list[dict]) -> str:
-    """As an export that nothing checked: records with such text no program writes."""
+def to_csv(cases: list[dict], today: bool = False) -> str:
+    """As an export that nothing checked: records with such text no program writes. As it is spelled today, or plainly."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     features = list(dict.fromkeys(f["name"] for c in cases for f in c["features"]))
-    writer.writerow(COLUMNS + features)
+    spelled = [f"problem_{name}" if today and name in COLUMNS + LAST else name for name in features]
+    writer.writerow(COLUMNS + spelled + (LAST if today else []))
     for c in cases:
         t = c["time_ns"]
         measured = [t, c["time_lo_ns"], c["time_hi_ns"], c["bytes"], c["ops"], c["bytes"] / t, c["ops"] / t,
                     c["floor_ns"] / t, 1.0] if c["status"] == "ok" else ["", "", "", c["bytes"], c["ops"], "", "", "", ""]
         values = {f["name"]: f["value"] for f in c["features"]}
-        writer.writerow([c[name] for name in COLUMNS[:7]] + measured + [values.get(name, "") for name in features])
+        cause = next(name for name, conditions in DISTURBED.items() if conditions == c["conditions"])
+        last = [c["provenance"][name] for name in ("device_key", "driver", "build", "session", "cache")]
+        last += [len(c["samples_ns"]) or "", cause if c["status"] == "ok" else ""]
+        writer.writerow([c[name] for name in COLUMNS[:7]] + measured + [values.get(name, "") for name in features] +
+                        (last if today else []))
     return out.getvalue()
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import jsonschema
 
-from report_pages import CHROMIUM, COLUMNS, HEADLESS, REPOSITORY, Page, ReportCase, case, sealed, sweep, to_csv, write_device
+from report_pages import CHROMIUM, COLUMNS, HEADLESS, LAST, REPOSITORY, Page, ReportCase, case, sealed, sweep, to_csv, write_device
 
 COMPARE = Path("/usr/share/benchmark/compare.py")
 NODE = shutil.which("node")
@@ -125,7 +125,11 @@ class OrdinaryResults(ReportCase):
         self.assertEqual(len(first["times"]["runtimes"]), 3)
 
         with open(exports / "histogram.csv", newline="") as stream:
-            self.assertEqual(next(csv.reader(stream))[: len(COLUMNS)], COLUMNS)
+            header = next(csv.reader(stream))
+        self.assertEqual(header[: len(COLUMNS)], COLUMNS)
+        self.assertEqual(header[-len(LAST):], LAST)
+        self.assertEqual(len(set(header)), len(header))
+        self.assertIn("problem_bytes", header)
 
     @unittest.skipUnless(COMPARE.exists(), "needs Debian's libbenchmark-tools")
     def test_google_benchmarks_own_tool_compares_two_exports(self):

@@ -32,17 +32,39 @@ const answer = (family, asked) => {
   const judged = near.map(({ problem }) => problem.own.find((entry) => entry.variant === chosen.variant)?.time / problem.winner.time)
                      .filter(Number.isFinite);
   const alone = exact ? undefined : sameProblem(family, asked, family.all);
-  return { exact, alone, near, values, path, leaf, chosen, judged, estimated: exact ? null : estimate(family, values) };
+  const disturbed = exact ?? alone ? undefined : sameProblem(family, asked, family.disturbed);
+  return { exact, alone, disturbed, near, values, path, leaf, chosen, judged, estimated: exact ? null : estimate(family, values) };
 };
 
 const SHORT = 1e4;  // ns: a few times what it takes to start a kernel and to wait for it
 
 const CLEAR = 1.02;  // a lead below that does not last from one day to the next
+const HOPELESS = 3;  // so far behind the sweep stops after a few samples
+
+const withIntervals = (problem) => hasInterval(problem.winner) && hasInterval(problem.own[1]);
 
 const apart = (problem) => {
   const next = problem.own[1];
-  return Boolean(next) && next.low > problem.winner.high && next.time > CLEAR * problem.winner.time;
+  return Boolean(next) && next.low > problem.winner.high &&
+    next.time > (withIntervals(problem) ? CLEAR : HOPELESS) * problem.winner.time;
 };
+
+/** What is said of a problem that was measured. */
+const measuredReasons = (family, exact) => {
+  const next = exact.own[1];
+  const draw = exact.unseen ? ", as an unseen problem that no tree was trained on" : "";
+  const lead = next ? times(next.time / exact.winner.time) : "";
+  const reasons = [`This very problem was measured${draw}; ` + (!next ? "no other variant was timed."
+    : `the next variant, ${family.variants[next.variant]}, takes ${lead} as long, ` +
+      (!withIntervals(exact) ? (apart(exact) ? "and no sample of one is among the other's." : "and there are too few samples, or they scatter too much, to say more.")
+       : apart(exact) ? "and the intervals do not touch." : "so that on another day either may be faster."))];
+  if (exact.disturbed.length)
+    reasons.push(`Left out, because they were disturbed (${exact.disturbed[0].disturbed}): ${exact.disturbed.map((entry) => `${family.variants[entry.variant]} ~ ${duration(entry.time)}`).join(", ")}.`);
+  return reasons;
+};
+
+const measuredLevel = (exact) =>
+  !exact.own[1] ? "alone" : apart(exact) ? "sure" : withIntervals(exact) ? "even" : "scattered";
 
 /** How sure: a level and its reasons. */
 const verdict = (family, found) => {
@@ -50,17 +72,14 @@ const verdict = (family, found) => {
   const agree = judged.filter((slowdown) => slowdown <= AGREES).length;
   const reasons = [];
   if (exact) {
-    const next = exact.own[1];
-    const draw = exact.unseen ? ", as an unseen problem that no tree was trained on" : "";
-    const lead = next ? times(next.time / exact.winner.time) : "";
-    reasons.push(`This very problem was measured${draw}; ` + (!next ? "no other variant was timed."
-      : apart(exact) ? `the next variant, ${family.variants[next.variant]}, takes ${lead} as long, and the intervals do not touch.`
-      : `the next variant, ${family.variants[next.variant]}, takes ${lead} as long, so that on another day either may be faster.`));
+    reasons.push(...measuredReasons(family, exact));
   } else {
     const how = near[0].distance < 0.5 ? "almost the same sizes" : near[0].distance < 1.5 ? "sizes within about a factor of two"
                                                                                           : "rather different sizes";
-    const { alone } = found;
-    reasons.push((alone ? `Only ${family.variants[alone.winner.variant]} was timed on this very problem, ${duration(alone.winner.time)}.` : "It was not measured.") + ` The nearest measured problem has ${how} (${near[0].distance.toFixed(1)} octaves away).`);
+    const { alone, disturbed } = found, marked = disturbed?.disturbed[0];
+    reasons.push((alone ? `Only ${family.variants[alone.winner.variant]} was timed on this very problem, ${duration(alone.winner.time)}.`
+                  : marked ? `This very problem was measured, but disturbed: ${marked.disturbed}. Its values win nothing; the fastest was ~ ${choiceText(family, marked)}, ~ ${duration(marked.time)}.`
+                  : "It was not measured.") + ` The nearest measured problem has ${how} (${near[0].distance.toFixed(1)} octaves away).`);
   }
   if (judged.length) reasons.push(`${family.variants[found.chosen.variant]} is the fastest, or within 5% of it, on ${agree} of the ${plural(judged.length, "nearest measured problem")} where it was timed.`);
   if (leaf) {
@@ -73,11 +92,12 @@ const verdict = (family, found) => {
   if (regrets.length)
     reasons.push(`On these neighbours the tree's regret is ${geometricMean(regrets).toFixed(3)} in the mean, ${Math.max(...regrets).toFixed(2)} at worst.`);
   const alike = judged.length >= 4 && agree >= 0.75 * judged.length;
-  const level = exact ? (!exact.own[1] ? "alone" : apart(exact) ? "sure" : "even") : near[0].distance < 1.5 && alike && (leaf?.problems ?? 9) >= 5 ? "likely" : "unsure";
+  const level = exact ? measuredLevel(exact) : found.disturbed ? "disturbed" : near[0].distance < 1.5 && alike && (leaf?.problems ?? 9) >= 5 ? "likely" : "unsure";
   return { level, reasons };
 };
 
-const LEVELS = { sure: "Measured, clear", even: "Measured, a close call", alone: "Measured, nothing to compare", likely: "Likely: the neighbours agree",
+const LEVELS = { sure: "Measured, clear", even: "Measured, a close call", scattered: "Measured, from too few or scattered samples",
+                 disturbed: "Measured, but disturbed: nothing wins", alone: "Measured, nothing to compare", likely: "Likely: the neighbours agree",
                  unsure: "Unsure: measure it" };
 
 /** Which of the device's ceilings the least time comes from. */
@@ -155,7 +175,7 @@ const neighboursTable = (family, found) =>
          { text: "next", class: "n" }, { text: "tree's regret", class: "n" }, "from", "problem"],
     found.near.map(({ problem, distance }) => h("tr", {}, number(distance.toFixed(1)),
       h("td", {}, h("i", { class: `swatch ${colour(problem.winner.variant)}` }), choiceText(family, problem.winner)),
-      number(duration(problem.winner.time)), number(`${duration(problem.winner.low)} – ${duration(problem.winner.high)}`),
+      number(duration(problem.winner.time)), number(hasInterval(problem.winner) ? `${duration(problem.winner.low)} – ${duration(problem.winner.high)}` : intervalText(problem.winner)),
       number(problem.own[1] ? times(problem.own[1].time / problem.winner.time) : "–"),
       number(Number.isFinite(problem.regret) ? problem.regret.toFixed(3) : "–"),
       h("td", { class: "muted" }, problem.unseen ? "unseen" : "sweep"), h("td", { class: "code problem" }, problemText(family, problem)))));
@@ -163,7 +183,7 @@ const neighboursTable = (family, found) =>
 const timeText = (found) => {
   if (found.exact)
     return [h("b", { class: "big" }, duration(found.exact.winner.time)),
-            ` 95% interval ${duration(found.exact.winner.low)} – ${duration(found.exact.winner.high)}`];
+            ` ${intervalText(found.exact.winner)}`];
   if (!found.estimated) return [h("span", {}, "no estimate: fewer than four problems of this kind were measured")];
   const { time, factor, count } = found.estimated;
   return [h("b", { class: "big" }, `≈ ${duration(time, 2)}`),
@@ -196,6 +216,11 @@ const answerParts = (family, found, ceilings) => {
     h("h4", {}, "The nearest measured problems"), neighboursTable(family, found),
   ];
 };
+
+const nothingWon = (family) =>
+  h("div", { class: "notice", role: "note" }, h("b", {}, LEVELS.disturbed),
+    h("p", {}, `All ${plural(family.disturbed.length, "problem")} of this family with a time ${family.disturbed.length === 1 ? "was" : "were"} disturbed: ${family.disturbed[0].disturbed[0].disturbed}. ` +
+      "Which variant is the fastest is not known; the values below are marked ~. Sweep again on a quiet machine."));
 
 const lookup = (family, device, asked, changed) => {
   const start = typical(family);

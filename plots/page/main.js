@@ -20,7 +20,9 @@ const drawFamily = (device, name, section) => {
   const raw = own(own(data, device.key)?.families ?? {}, name);
   if (!raw) return;
   const family = readFamily(raw, name), facts = data[device.key];
-  const views = { lookup: () => lookup(family, facts, null, (found) => markPath(section, found.path)), winners: () => winners(family),
+  const nothing = () => null;
+  const views = !family.problems.length ? { lookup: () => (family.disturbed.length ? nothingWon(family) : null), winners: nothing, times: nothing, roofline: nothing, regret: nothing }
+    : { lookup: () => lookup(family, facts, null, (found) => markPath(section, found.path)), winners: () => winners(family),
                   times: () => timesView(family), roofline: () => roofline(family, facts), regret: () => regretView(family) };
   for (const holder of section.querySelectorAll("[data-view]")) {
     const view = views[holder.dataset.view]();

@@ -11,11 +11,13 @@ const readProblems = (part, features, unseen) => {
     for (let i = 0; i < flat.length; i += 5) {
       const time = flat[i + 2];
       best.push({ variant: flat[i], configuration: flat[i + 1], time,
-                  low: time * (1 - flat[i + 3] / 1000), high: time * (1 + flat[i + 4] / 1000) });
+                  low: time * (1 - flat[i + 3] / 1000), high: time * (1 + flat[i + 4] / 1000),
+                  disturbed: part.disturbed?.[row]?.[flat[i]] ?? "", few: (part.few?.[row] || []).includes(flat[i]) });
     }
     const counters = part.counters?.[row] || [];
-    const own = best.filter((entry) => !apart.has(entry.variant));
-    return { values, best, own, winner: own[0], unseen, floor: part.floor[row], bytes: part.cost[row][0], ops: part.cost[row][1],
+    const choices = best.filter((entry) => !apart.has(entry.variant));
+    const own = choices.filter((entry) => !entry.disturbed);  // disturbed ones win nothing
+    return { values, best, own, winner: own[0], disturbed: choices.filter((entry) => entry.disturbed), unseen, floor: part.floor[row], bytes: part.cost[row][0], ops: part.cost[row][1],
              transfer: part.transfer[row], leaf: part.leaf[row], regret: part.regret[row],
              counters: new Map(counters.map(([variant, ...counts]) => [variant, counts])) };
   });
@@ -28,7 +30,7 @@ const readFamily = (data, name) => {
   const all = problems.filter((problem) => problem.winner), compared = all.filter((problem) => problem.own.length > 1);
   const distinct = (feature) => new Set(problems.map((problem) => problem.values.get(feature.name))).size;
   return {
-    name, all, problems: compared.length ? compared : all, features: data.features, tree: data.tree,
+    name, all, disturbed: problems.filter((problem) => !problem.winner && problem.disturbed.length), problems: compared.length ? compared : all, features: data.features, tree: data.tree,
     counted: data.grid.counted ?? [], variants: data.variants, configurations: data.configurations,
     numbers: data.features.filter((f) => !f.words && !f.derived && distinct(f) > 1),
     derived: data.features.filter((f) => f.derived && distinct(f) > 1),
@@ -36,6 +38,13 @@ const readFamily = (data, name) => {
     asked: data.features.filter((f) => distinct(f) > 1 && !f.derived?.of),
   };
 };
+
+const WIDEST = 2;  // as harness/records/interval.hpp: ends further from the median make no interval
+const hasInterval = (entry) => !entry.few && entry.high <= WIDEST * entry.time && entry.time <= WIDEST * entry.low;
+
+/** The 95% interval of a time; the bare range, said to be that, where it is none. */
+const intervalText = (entry) =>
+  `${hasInterval(entry) ? "95% interval " : entry.few ? "too few samples for an interval, " : "no interval, "}${duration(entry.low)} – ${duration(entry.high)}`;
 
 const colour = (variant) => (variant < 8 ? `s${variant}` : "other");
 const choiceText = (family, entry) => {

@@ -17,14 +17,14 @@ const timesPicture = (family, name, problems, relative, width) => {
   const points = grouped(all, (point) => point.entry.variant);
   const { root, atX, atY } = plot(width, Math.min(460, 240 + width / 5),
     { span: span(all.map((p) => p.x), 1.08), title: name, format: amount },
-    { span: span(all.flatMap((p) => [p.low, p.high]), 1.1), title: relative ? "time over the fastest's" : "time, best configuration", format: relative ? times : (ns) => duration(ns) });
+    { span: span(all.flatMap((p) => (hasInterval(p.entry) ? [p.low, p.high] : [p.y])), 1.1), title: relative ? "time over the fastest's" : "time, best configuration", format: relative ? times : (ns) => duration(ns) });
   for (const [variant, curve] of [...points].sort((a, b) => b[0] - a[0])) {
     const group = s("g", { class: `curve ${colour(variant)}` });
     if (curve.length > 1) group.append(s("polyline", { points: curve.map((p) => `${atX(p.x).toFixed(1)},${atY(p.y).toFixed(1)}`).join(" ") }));
     for (const p of curve)
-      group.append(s("line", { class: "interval", x1: atX(p.x), x2: atX(p.x), y1: atY(p.low), y2: atY(p.high) }),
-        s("circle", { cx: atX(p.x).toFixed(1), cy: atY(p.y).toFixed(1), r: 3 },
-          s("title", {}, `${choiceText(family, p.entry)}: ${duration(p.entry.time)} [${duration(p.entry.low)}, ${duration(p.entry.high)}] at ${name} ${plain(p.x)}`)));
+      group.append(hasInterval(p.entry) ? s("line", { class: "interval", x1: atX(p.x), x2: atX(p.x), y1: atY(p.low), y2: atY(p.high) }) : "",
+        s("circle", { class: p.entry.disturbed ? "disturbed" : undefined, cx: atX(p.x).toFixed(1), cy: atY(p.y).toFixed(1), r: 3 },
+          s("title", {}, `${choiceText(family, p.entry)}: ${p.entry.disturbed ? "~ " : ""}${duration(p.entry.time)}, ${intervalText(p.entry)} at ${name} ${plain(p.x)}${p.entry.disturbed ? `; disturbed: ${p.entry.disturbed}` : ""}`)));
     root.append(group);
   }
   return { root, variants: [...points.keys()].sort((a, b) => a - b) };
@@ -48,6 +48,6 @@ const timesView = (family) => {
   };
   draw();
   redraw.push(draw);
-  return figure("Times with their intervals", "Each variant with its best configuration at every point; bars are 95% intervals, often smaller than the dot. Both axes are logarithmic. " +
+  return figure("Times with their intervals", "Each variant with its best configuration at every point; bars are 95% intervals, often smaller than the dot; dots without any have none. Hollow dots were disturbed. Both axes are logarithmic. " +
     "Variants beyond the eight that win most are grey; point at a dot to see its name and time.", controls, holder);
 };

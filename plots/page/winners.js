@@ -82,5 +82,6 @@ const winners = (family) => {
   const alone = family.all.length - family.problems.length;
   return figure("Who wins where", "Letter: the variant that wins most problems of the cell; its mean lead over the next variant; problems won of those measured, unseen ones too. " +
     "Paler cells have more than one winner. The first two features shown are those that tell most about who wins." +
-    (alone ? ` Left out: ${plural(alone, "problem")} on which one variant alone was timed.` : ""), controls, holder);
+    (alone ? ` Left out: ${plural(alone, "problem")} on which one variant alone was timed.` : "") +
+    (family.disturbed.length ? ` Left out: ${plural(family.disturbed.length, "problem")} on which everything was disturbed.` : ""), controls, holder);
 };
