@@ -19,6 +19,7 @@
 #include "harness/sweep/devices.hpp"
 #include "harness/sweep/equal_shares.hpp"
 #include "harness/sweep/processors.hpp"
+#include "harness/sweep/protocol.hpp"
 #include "harness/sweep/sweep.hpp"
 #include "harness/sweep/worker.hpp"
 #include "kernels/json/bad_data.hpp"
@@ -456,6 +457,26 @@ TEST_F(Devices, EveryRecordOfAGpuSaysWhichOne) {
     EXPECT_EQ(records[1].conditions, (Conditions{{"gpu_ordinal", 3}}));
     frame.ordinal.reset();
     EXPECT_EQ(records_of(frame, plan.problems[0], outcome)[1].conditions, Conditions{});
+}
+
+TEST_F(Devices, ACaseThatIsTooShortSaysWhatWasRecordedInItsPlace) {
+    problems(1);
+    WorkerPool pool("cpu");
+    pool.worker();
+    const SweepPlan plan = make_plan(options_, pool.hello().device, pool.hello().free);
+    ProblemOutcome outcome;
+    outcome.cases.resize(3);
+    for (ProblemOutcome::Case& ended : outcome.cases)
+        ended = {.status = Status::ok, .reason = "", .verification = "oracle", .samples_ns = {5, 5, 7}};
+    outcome.cases[1].resolution_ns = 5;
+    RecordFrame frame;
+    frame.device = pool.hello().device;
+    const auto records = records_of(frame, plan.problems[0], outcome);
+    using Conditions = std::vector<std::pair<std::string, double>>;
+    EXPECT_EQ(records[0].conditions, Conditions{});
+    EXPECT_EQ(records[1].conditions, (Conditions{{"resolution_ns", 5}}));
+    const auto event = protocol::decode_event(protocol::encode(protocol::Event(protocol::Timed{1, {5, 5, 7}, 5})));
+    EXPECT_EQ(std::get<protocol::Timed>(event).resolution_ns, 5) << "the worker says so";
 }
 
 /// What a worker process does of this program.

@@ -299,6 +299,22 @@ TEST_F(Sweeping, ResumingMeasuresAgainWhatWasDisturbed) {
     EXPECT_EQ(again, 3);
 }
 
+TEST_F(Sweeping, ResumingMeasuresAgainWhatWasTooShort) {
+    const std::string cases = "--variant right,right_baseline -p size=100 -p seed=1 --resume --wait-for-quiet 0 ";
+    ASSERT_EQ(run(sweep(cases)).code, 0);
+    const std::string file = journal_file();
+    auto journal = load_journal(file);
+    for (CaseRecord& record : journal.cases) record.samples_ns.front() = -1.54;
+    JournalWriter(journal_file()).append(journal.cases);
+    ASSERT_EQ(run(sweep(cases)).code, 0);
+    for (const auto& [key, count] : cases_in(journal_file()))
+        EXPECT_EQ(count, 2) << key << ": the first sweep's was fine";
+    fs::remove(file);
+    JournalWriter(file).append(journal.cases);
+    ASSERT_EQ(run(sweep(cases)).code, 0);
+    for (const auto& [key, count] : cases_in(file)) EXPECT_EQ(count, 2) << key;
+}
+
 TEST_F(Sweeping, TimeThatIsLeftGoesToWhatTheBudgetCut) {
     // The slow one comes first, gets an eighth of the time, which is too little, and leaves most of it to the quick
     // ones.

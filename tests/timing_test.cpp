@@ -184,6 +184,44 @@ TEST_F(Timing, AFailureIsThrownAndThePageNamesItsCandidate) {
     EXPECT_EQ(order_.size(), 9U) << "nobody runs after a failure";
 }
 
+/// A device from whose samples as much is taken off as measuring added to the longest of them.
+class RelievedSampler final : public Sampler {
+public:
+    double sample(const std::function<void()>& run, int) override {
+        run();
+        return now - 800 - 10 * (samples_++ % 5);
+    }
+    int batch_for(double) const override { return 1; }
+    double resolution_ns(int) const override { return 50; }
+
+    double now = 0;
+
+private:
+    int samples_ = 0;
+};
+
+TEST_F(Timing, NoSampleIsShorterThanTheResolution) {
+    RelievedSampler sampler;
+    for (const double nanoseconds : {790.0, 880.0, 5000.0})
+        candidates_.push_back({"some", static_cast<std::uint32_t>(candidates_.size()),
+                               [&sampler, nanoseconds] { sampler.now = nanoseconds; }});
+    time_in_rounds(candidates_, sampler, conditions_, {.noise = 1e-9}, progress_);
+    EXPECT_EQ(candidates_[0].samples_ns, std::vector<double>(samples(0), 50)) << "all of them came out below zero";
+    EXPECT_EQ(candidates_[0].resolution_ns, 50);
+    for (const double sample : candidates_[1].samples_ns) EXPECT_GE(sample, 50);
+    EXPECT_EQ(candidates_[1].resolution_ns, 50) << "some did";
+    EXPECT_EQ(candidates_[2].resolution_ns, 0);
+}
+
+TEST_F(Timing, AClockThatDoesNotMoveGivesAPositiveTime) {
+    sampler_.noise = 0;
+    add("nothing", 0);
+    add("less than nothing", -1.54);
+    run({.noise = 1e-9, .seconds = 0});
+    for (const TimedCandidate& candidate : candidates_)
+        for (const double sample : candidate.samples_ns) EXPECT_GT(sample, 0) << candidate.name;
+}
+
 TEST_F(Timing, TheSameThingTwiceIsNotCalledDifferent) {
     int different = 0, missed = 0;
     constexpr double kNoise = 0.005;

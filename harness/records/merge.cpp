@@ -179,6 +179,21 @@ const DeviceInfo& best_described(const Pool& pool) {
     return described == pool.devices.rend() ? pool.devices.back() : *described;
 }
 
+/// A case that was too short for the sweep that timed it keeps its row, so that training imputes its time and resuming
+/// measures it.
+void reopen_unresolved(Pool& pool, MergeReport& report) {
+    for (CaseRecord& record : pool.cases) {
+        const auto why = unresolved(record);
+        if (!why) continue;
+        report.warnings.push_back(fmt::format("{}: not measured: {}", record.key(), *why));
+        record.status = Status::not_measured;
+        record.reason = *why;
+        record.verification.clear();
+        record.samples_ns.clear();
+        record.time_ns = record.time_lo_ns = record.time_hi_ns = 0;
+    }
+}
+
 /// Times that cannot be true, from a broken clock or somebody else's file, must not stand among results: one
 /// impossible winner would decide whole leaves. `find_missing` then names their cases.
 void reject_implausible(Pool& pool, MergeReport& report) {
@@ -207,6 +222,7 @@ DeviceResults combine(const Pool& pool, const MergeOptions& options, MergeReport
 
 void clean(const std::string& key, Pool& pool, MergeReport& report) {
     if (pool.devices.empty()) throw BadData("the journals describe no device " + key + ": their first line is lost");
+    reopen_unresolved(pool, report);
     reject_implausible(pool, report);
 }
 

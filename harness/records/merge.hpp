@@ -33,7 +33,8 @@ struct MergeReport {
 
 /// Merges journals (files, or folders of .jsonl files) into `root`/<device-key>/, one folder per device.
 /// Of several records of a case the latest session's counts, but a measured one is never replaced by one
-/// that is `not_measured`, and one whose time cannot be true is left out with a warning. Throws `BadData` rather than
+/// that is `not_measured`. One with a sample at or below zero becomes `not_measured`, and one whose time cannot be true
+/// otherwise is left out, both with a warning. Throws `BadData` rather than
 /// pool different machines under one device key, different drivers or different builds.
 std::vector<MergeReport> merge_journals(const std::vector<std::filesystem::path>& inputs,
                                         const std::filesystem::path& root, const MergeOptions& options);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace espalier::bench {
@@ -44,6 +45,14 @@ std::optional<std::string> implausible(const CaseRecord& record, const DeviceInf
     if (record.floor_ns > record.time_ns * kArithmeticSlack)
         return fmt::format("{:.4g} ns is far beyond the roofline of {:.4g} ns", record.time_ns, record.floor_ns);
     return std::nullopt;
+}
+
+std::optional<std::string> unresolved(const CaseRecord& record) {
+    if (record.status != Status::ok) return std::nullopt;
+    const auto least = std::ranges::min_element(record.samples_ns);
+    if (least == record.samples_ns.end() || *least > 0 || !std::isfinite(*least)) return std::nullopt;
+    return fmt::format(
+        "too short to be timed: a sample of {} ns, because more was taken off than measured; sweep again", *least);
 }
 
 }  // namespace espalier::bench

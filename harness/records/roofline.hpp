@@ -18,4 +18,9 @@ double floor_ns(const Cost& cost, const DeviceInfo& device, bool warm);
 /// Learning must not see such records: one impossible winner would decide whole leaves.
 std::optional<std::string> implausible(const CaseRecord& record, const DeviceInfo& device);
 
+/// Why the samples of an `ok` case are no times, or nothing: one is at or below zero, because a sweep of an earlier
+/// version took more off than it had measured. Unlike other impossible times this one is explained: the run was too
+/// short.
+std::optional<std::string> unresolved(const CaseRecord& record);
+
 }  // namespace espalier::bench

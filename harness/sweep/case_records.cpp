@@ -71,6 +71,7 @@ std::vector<CaseRecord> records_of(const RecordFrame& frame, const PlannedProble
         if (ended.status == Status::ok) {
             add_times(record, ended);
             record.conditions = outcome.conditions;
+            if (ended.resolution_ns > 0) record.conditions.emplace_back(kResolutionCondition, ended.resolution_ns);
         }
         if (frame.ordinal) record.conditions.emplace_back(kOrdinalCondition, *frame.ordinal);
         std::ranges::sort(record.conditions);

@@ -133,6 +133,7 @@ private:
     bool on(const protocol::Timed& e) {
         asked_case(e.candidate).status = Status::ok;
         asked_case(e.candidate).samples_ns = e.samples_ns;
+        asked_case(e.candidate).resolution_ns = e.resolution_ns;
         return false;
     }
     bool on(const protocol::Counted& e) {

@@ -20,6 +20,7 @@ struct ProblemOutcome {
         std::vector<double> samples_ns;
         std::vector<std::pair<std::string, double>> counters;
         std::string counters_reason;
+        double resolution_ns = 0;  ///< recorded in place of shorter samples; 0 if there were none
     };
     std::vector<Case> cases;
     std::vector<std::pair<std::string, double>> conditions;

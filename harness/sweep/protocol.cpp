@@ -27,7 +27,12 @@ json body(const Verified& e) { return {{"event", "verified"}, {"candidate", e.ca
 json body(const Failed& e) {
     return {{"event", "failed"}, {"candidate", e.candidate}, {"status", to_string(e.status)}, {"reason", e.reason}};
 }
-json body(const Timed& e) { return {{"event", "timed"}, {"candidate", e.candidate}, {"samples_ns", e.samples_ns}}; }
+json body(const Timed& e) {
+    return {{"event", "timed"},
+            {"candidate", e.candidate},
+            {"samples_ns", e.samples_ns},
+            {"resolution_ns", e.resolution_ns}};
+}
 json body(const Counted& e) {
     return {{"event", "counted"}, {"candidate", e.candidate}, {"counters", e.counters}, {"reason", e.reason}};
 }
@@ -106,7 +111,9 @@ Event decode_event(const std::string& line) {
     if (kind == "failed")
         return Failed{message.at("candidate"), parse_status(message.at("status").get<std::string>()).value(),
                       message.at("reason")};
-    if (kind == "timed") return Timed{message.at("candidate"), message.at("samples_ns").get<std::vector<double>>()};
+    if (kind == "timed")
+        return Timed{message.at("candidate"), message.at("samples_ns").get<std::vector<double>>(),
+                     message.at("resolution_ns")};
     if (kind == "counted")
         return Counted{message.at("candidate"),
                        message.at("counters").get<std::vector<std::pair<std::string, double>>>(), message.at("reason")};

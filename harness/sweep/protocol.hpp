@@ -68,6 +68,7 @@ struct Failed {
 struct Timed {
     std::size_t candidate = 0;
     std::vector<double> samples_ns;
+    double resolution_ns = 0;  ///< of `TimedCandidate`
 };
 /// Hardware counters of a candidate that has been timed; or why there are none.
 struct Counted {

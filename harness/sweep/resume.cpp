@@ -8,6 +8,7 @@
 #include "harness/records/disturbance.hpp"
 #include "harness/records/journal.hpp"
 #include "harness/records/merge.hpp"
+#include "harness/records/roofline.hpp"
 
 namespace espalier::bench {
 namespace {
@@ -53,10 +54,10 @@ Recorded what_is_recorded(const std::vector<fs::path>& journals, const SweepPlan
             if (known.name == frame.device.name && known.key == frame.device.key && known.bytes_per_second > 0)
                 frame.device = known;
         for (CaseRecord& record : journal.cases) {
-            if (record.is_open() || !wanted.contains(code_identity(record))) continue;
+            if (record.is_open() || unresolved(record) || !wanted.contains(code_identity(record))) continue;
             Latest& latest = done[code_identity(record)];
             if (record.provenance.session >= latest.session)
-                latest = {record.provenance.session, disturbance_of(record.conditions).has_value()};
+                latest = {record.provenance.session, disturbance_of(record).has_value()};
             recorded.records.push_back(std::move(record));
         }
     }

@@ -49,7 +49,25 @@ public:
         return flusher_ ? 1 : batch(kCpuSampleNs, nanoseconds, kLargestBatch);
     }
 
+    /// With caches flushed each run is timed alone.
+    double resolution_ns(int batch) const override { return clock_step_ns() / (flusher_ ? 1 : batch); }
+
 private:
+    /// Clocks may tick more seldom than they can be read: 25 MHz, 40 ns, on some processors.
+    static double clock_step_ns() {
+        static const double step = [] {
+            double least = 1e3;
+            for (int i = 0; i < 100; ++i) {
+                const auto start = std::chrono::steady_clock::now();
+                auto stop = start;
+                while (stop == start) stop = std::chrono::steady_clock::now();
+                least = std::min(least, std::chrono::duration<double, std::nano>(stop - start).count());
+            }
+            return least;
+        }();
+        return step;
+    }
+
     template <class Body>
     static double timed(const Body& body) {
         const auto start = std::chrono::steady_clock::now();
@@ -65,11 +83,11 @@ class GpuSampler final : public Sampler {
 public:
     GpuSampler(const DeviceInfo& device, Caches caches) {
         if (caches != Caches::warm) flusher_.emplace(device, caches);
-        measure_overhead();
+        measure_costs();
     }
 
     double sample(const std::function<void()>& run, int batch) override {
-        if (!flusher_) return (between_events(run, batch) - overhead_ns_) / batch;
+        if (!flusher_) return (between_events(run, batch) - costs_.measuring_ns) / batch;
         // All enqueued at once: while the device flushes its cache, the next run is already waiting.
         for (int i = 0; i < batch; ++i) {
             flusher_->flush();
@@ -79,7 +97,7 @@ public:
         }
         stops_[batch - 1].wait_for();
         double total = 0;
-        for (int i = 0; i < batch; ++i) total += stops_[i].nanoseconds_since(starts_[i]) - overhead_ns_;
+        for (int i = 0; i < batch; ++i) total += stops_[i].nanoseconds_since(starts_[i]) - costs_.measuring_ns;
         device::synchronize();  // throws what any of the runs failed with
         return total / batch;
     }
@@ -87,6 +105,8 @@ public:
     int batch_for(double nanoseconds) const override {
         return batch(kGpuSampleNs, nanoseconds, flusher_ ? kLargestColdBatch : kLargestBatch);
     }
+
+    double resolution_ns(int) const override { return costs_.launch_ns; }
 
 private:
     double between_events(const std::function<void()>& run, int batch) {
@@ -97,23 +117,27 @@ private:
         return stops_[0].nanoseconds_since(starts_[0]);
     }
 
-    /// The time between two events around n empty launches is a + b n. A batch is charged with b for each of
-    /// its launches, as in any program, and a is what measuring adds.
-    void measure_overhead() {
-        constexpr int kMany = 100;
+    /// As samples are taken: behind a flush, where there is one, the launches wait in the device's queue. On an idle
+    /// device the first event would pass at once and the time include how long the host takes to launch, which no
+    /// sample has: taken off from those of a short kernel it left less than nothing.
+    double around_nothing(int launches) {
+        if (flusher_) flusher_->flush();
+        return between_events(device::launch_nothing, launches);
+    }
+
+    void measure_costs() {
+        const int launches = flusher_ ? kLargestColdBatch : 100;  // more do not wait behind one flush
         std::vector<double> one, many;
         for (int i = 0; i < 31; ++i) {
-            one.push_back(between_events(device::launch_nothing, 1));
-            many.push_back(between_events(device::launch_nothing, kMany));
+            one.push_back(around_nothing(1));
+            many.push_back(around_nothing(launches));
         }
-        const double single = median_interval(one).median;
-        const double each = (median_interval(many).median - single) / (kMany - 1);
-        overhead_ns_ = std::max(0.0, single - each);
+        costs_ = launch_costs(median_interval(one).median, median_interval(many).median, launches);
     }
 
     std::optional<CacheFlusher> flusher_;
     device::Event starts_[kLargestColdBatch], stops_[kLargestColdBatch];
-    double overhead_ns_ = 0;
+    LaunchCosts costs_;
 };
 
 }  // namespace
@@ -130,6 +154,11 @@ void CacheFlusher::flush() {
     unsigned sum = 0;
     for (std::size_t i = 0; i < memory_.size(); i += kLineBytes) sum += std::to_integer<unsigned>(lines[i]);
     [[maybe_unused]] volatile unsigned sink = sum;  // keeps the loads
+}
+
+LaunchCosts launch_costs(double one_ns, double many_ns, int launches) {
+    const double launch = std::clamp((many_ns - one_ns) / (launches - 1), 1.0, std::max(1.0, one_ns));
+    return {std::max(0.0, one_ns - launch), launch};
 }
 
 std::unique_ptr<Sampler> make_sampler(const DeviceInfo& device, Caches caches) {

@@ -18,6 +18,7 @@ namespace {
 constexpr double kEliminationFactor = 3;
 constexpr std::size_t kConvergedRounds = 8;  // 6 samples give the first true 95% interval
 constexpr std::size_t kMostRounds = 128;
+constexpr double kLeastSampleNs = 0.01;  // what is recorded has so many digits
 constexpr std::size_t kFreeRepeats = 4;  // of disturbed rounds; beyond them one for four good ones
 
 /// Collects the manual time of each run by its candidate.
@@ -38,6 +39,15 @@ private:
     std::vector<TimedCandidate>& candidates_;
 };
 
+/// A sample of so many runs, or what the sampler can tell from nothing if that is more.
+double take_sample(TimedCandidate& candidate, int batch, Sampler& sampler) {
+    const double least = std::max(kLeastSampleNs, sampler.resolution_ns(batch));
+    const double sample = sampler.sample(candidate.run, batch);
+    if (sample >= least) return sample;
+    candidate.resolution_ns = std::max(candidate.resolution_ns, least);
+    return least;
+}
+
 /// One round in the given order. Benchmark's own random interleaving shuffles all repetitions of a
 /// program together, from a generator that cannot be seeded: its samples are neither paired nor
 /// repeatable, so that each round is a run of its own over benchmarks registered in random order.
@@ -56,7 +66,7 @@ void run_round(std::vector<TimedCandidate>& candidates, const std::vector<std::s
                 progress.step(Phase::timing, candidate.index);
                 const device::Range range(candidate.name);
                 try {
-                    state.SetIterationTime(sampler.sample(candidate.run, batches[index]) * 1e-9);
+                    state.SetIterationTime(take_sample(candidate, batches[index], sampler) * 1e-9);
                 } catch (...) {
                     failure = std::current_exception();
                     state.SkipWithError("failed");

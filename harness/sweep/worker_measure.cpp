@@ -85,7 +85,8 @@ private:
         if (usable_ && !timed_.empty() && device_.kind == DeviceKind::cuda) time_transfer();
         if (!usable_) return false;
         for (const TimedCandidate& timed : timed_)
-            if (timed.samples_ns.size() >= kLeastRounds) send_(Timed{timed.index, timed.samples_ns});
+            if (timed.samples_ns.size() >= kLeastRounds)
+                send_(Timed{timed.index, timed.samples_ns, timed.resolution_ns});
         for (const Candidate& candidate : eliminated_) send_(Timed{candidate.index, {candidate.run_seconds * 1e9}});
         if (request_.counters) count_all();
         if (usable_) send_(done_);
