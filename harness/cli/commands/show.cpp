@@ -6,24 +6,20 @@
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <regex>
 #include <set>
 #include <span>
 
+#include "harness/cli/case_filter.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/measured_devices.hpp"
-#include "harness/cli/parse.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/warnings.hpp"
-#include "harness/families/family.hpp"
 #include "harness/records/disturbance.hpp"
 #include "harness/records/interval.hpp"
 #include "harness/records/merge.hpp"
 #include "harness/report/winners.hpp"
 #include "harness/text/printable.hpp"
 #include "harness/text/to_stderr.hpp"
-#include "kernels/core/similar_name.hpp"
 #include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench::cli {
@@ -32,50 +28,15 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Arguments {
-    std::vector<std::string> paths, families, axes;
-    std::string filter;
+    std::vector<std::string> paths;
+    CaseFilter filter;
     std::uint64_t limit = 0;  ///< 0: none
     bool json = false;
 };
 
-/// What of the cases is asked for.
-struct Question {
-    std::vector<std::string> families;
-    std::optional<std::regex> filter;
-    std::vector<AxisValues> axes;
-};
-
-Question interpret(const Arguments& arguments) {
-    Question question;
-    for (const std::string& family : arguments.families) question.families.emplace_back(family_named(family).name());
-    for (const std::string& axis : arguments.axes) question.axes.push_back(parse_axis_values(axis));
-    try {
-        if (!arguments.filter.empty()) question.filter.emplace(arguments.filter);
-    } catch (const std::regex_error& error) {
-        throw Failure(ExitCode::usage, "--filter '" + arguments.filter + "' is no regular expression: " + error.what());
-    }
-    return question;
-}
-
-bool asked_for(const Question& question, const CaseRecord& record) {
-    if (!question.families.empty() && !std::ranges::count(question.families, record.family)) return false;
-    if (question.filter && !std::regex_search(record.key(), *question.filter)) return false;
-    return std::ranges::all_of(question.axes, [&](const AxisValues& axis) {
-        const auto value = record.axis(axis.axis);
-        return value && axis.holds(std::string(*value));
-    });
-}
-
 /// What to say when nothing is of the kind asked for: an axis may be mistyped.
-std::string nothing_found(const Question& question, const std::set<std::string>& axes) {
-    for (const AxisValues& asked : question.axes) {
-        if (axes.empty() || axes.contains(asked.axis)) continue;
-        SimilarName meant(asked.axis);
-        for (const std::string& axis : axes) meant.offer(axis);
-        return fmt::format("no problem has an axis '{}'; there are {}{}", asked.axis, fmt::join(axes, ", "),
-                           meant.question());
-    }
-    return "no case with a time is of that kind: ask for more, or measure it first";
+std::string nothing_found(const CaseFilter& filter, const std::set<std::string>& axes) {
+    return filter.unknown_axis(axes).value_or("no case with a time is of that kind: ask for more, or measure it first");
 }
 
 /// A folder of results, one of several devices' results, a journal or a folder of journals.
@@ -135,8 +96,8 @@ std::size_t show(const DeviceResults& results, std::span<const CaseRecord* const
     return winners.size();
 }
 
-void run(const Arguments& arguments) {
-    const Question question = interpret(arguments);
+void run(Arguments& arguments) {
+    arguments.filter.interpret();
     auto output = nlohmann::ordered_json::array();
     std::size_t shown = 0;
     std::set<std::string> axes;  // that any record has
@@ -145,13 +106,13 @@ void run(const Arguments& arguments) {
         for (const DeviceResults& results : load(path)) {
             std::vector<const CaseRecord*> cases;
             for (const CaseRecord& record : results.cases) {
-                if (asked_for(question, record)) cases.push_back(&record);
+                if (arguments.filter.asks_for(record)) cases.push_back(&record);
                 for (const auto& [axis, value] : record.features) axes.insert(axis);
             }
             shown += show(results, cases, arguments, output);
         }
     if (arguments.json) print_json(output, 1);
-    if (shown == 0) throw Failure(ExitCode::bad_data, nothing_found(question, axes));
+    if (shown == 0) throw Failure(ExitCode::bad_data, nothing_found(arguments.filter, axes));
 }
 
 }  // namespace
@@ -162,15 +123,7 @@ void add_show(Command& app, ExitCode&) {
     command.add_option("paths", arguments->paths,
                        "results of one device or of several, journals or folders of them; default: "
                        "results/local if anything was measured here, else results");
-    command.add_option("--family", arguments->families, "only these").delimiter(',');
-    command.add_option("--filter", arguments->filter,
-                       "only cases whose family/variant|problem|configuration this regular expression finds");
-    command
-        .add_option("-p", arguments->axes,
-                    "only problems with these values: rows=1000, rows=1000:1000000 or "
-                    "rows=1000:1000000:x10; may be repeated")
-        .type_name("AXIS=VALUES")
-        .allow_extra_args(false);
+    arguments->filter.add_options(command);
     command.add_option("--limit", arguments->limit, "problems to show of each device").positive();
     command.add_flag("--json", arguments->json, "every winner, as JSON");
     command.callback([arguments] { run(*arguments); });
