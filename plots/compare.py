@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes what `espalier compare --json` prints as a self-contained HTML page: regressions first.
+"""Writes what `espalier compare --json` prints as a self-contained HTML page: regressions first, variants before cases.
 
 usage: compare.py --before NAME --after NAME --output FILE < comparison.json
 Exit codes as those of the command line: 0 fine, 2 usage, 4 bad data.
@@ -25,21 +25,35 @@ def place(ratio: float) -> float:
     return round(WIDTH / 2 * (1 + share) * 0.98 + WIDTH * 0.01, 1)
 
 
-def row(case: dict) -> dict:
+def change(told: dict) -> dict:
+    """What a case and a variant have in common."""
+    low, high = told["interval"]
+    return {"verdict": told["verdict"], "ratio": float(told["ratio"]), "low": float(low), "high": float(high),
+            "alone": told["relative_to"] == "machine", "at": [place(low), place(told["ratio"]), place(high)]}
+
+
+def case_row(case: dict) -> dict:
     variant, problem, configuration = (case["case"].split("|") + ["", ""])[:3]
-    low, high = case["interval"]
-    return {"family": variant.partition("/")[0], "variant": variant.partition("/")[2], "problem": problem,
-            "configuration": configuration, "verdict": case["verdict"], "ratio": float(case["ratio"]), "low": float(low),
-            "high": float(high), "before": float(case["before_ns"]), "after": float(case["after_ns"]),
-            "source_changed": case["source_changed"], "at": [place(low), place(case["ratio"]), place(high)]}
+    return change(case) | {"family": variant.partition("/")[0], "variant": variant.partition("/")[2],
+                           "problem": problem, "configuration": configuration, "before": float(case["before_ns"]),
+                           "after": float(case["after_ns"]), "source_changed": case["source_changed"]}
 
 
-def rows(cases: list[dict]) -> list[dict]:
+def variant_row(variant: dict) -> dict:
+    return change(variant) | {"name": variant["variant"], "cases": int(variant["cases"]),
+                              "problems": int(variant["problems"])}
+
+
+def worst_first(changes: list[dict]) -> list[dict]:
     """The slower ones, the worst first, then the faster ones, the best first, then the rest."""
     order = {"slower": 0, "faster": 1}
-    ordered = sorted(cases, key=lambda case: (order.get(case["verdict"], 2),
-                                              case["ratio"] if case["verdict"] == "faster" else -case["ratio"]))
-    return [row(case) for case in ordered]
+    return sorted(changes, key=lambda one: (order.get(one["verdict"], 2),
+                                            one["ratio"] if one["verdict"] == "faster" else -one["ratio"]))
+
+
+def named_shift(ratio: float) -> str:
+    """"1.120x slower", "1.050x faster"."""
+    return f"{ratio:.3f}x slower" if ratio >= 1 else f"{1 / ratio:.3f}x faster"
 
 
 def main(arguments: list[str]) -> int:
@@ -50,13 +64,16 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     try:
         comparison = inert_values(json.load(sys.stdin))
-        listed = rows(comparison["cases"])
+        listed = [case_row(case) for case in worst_first(comparison["cases"])]
+        variants = [variant_row(variant) for variant in worst_first(comparison["variants"])]
+        machine = comparison["machine_ratio"]
         broken = [{**case, **dict(zip(("variant", "problem", "configuration"), case["case"].split("|")))}
                   for case in comparison["broken"]]
         code = shell.script("dom", "compare")
         changed = sum(case["verdict"] != "same" for case in listed)
         page = shell.environment().get_template("compare.html").render(
-            comparison=comparison, rows=listed[:max(MOST_CASES, changed)], broken=broken, before=inert_values(options.before),
+            comparison=comparison, rows=listed[:max(MOST_CASES, changed)], variants=variants, broken=broken,
+            machine=None if machine is None else named_shift(float(machine)), before=inert_values(options.before),
             after=inert_values(options.after), width=WIDTH, middle=place(1), farthest=FARTHEST, code=code,
             policy=shell.policy(code))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

@@ -9,6 +9,7 @@
 #include "harness/records/results.hpp"
 #include "tests/record_samples.hpp"
 #include "tests/run_program.hpp"
+#include "tests/synthetic_sweeps.hpp"
 
 namespace espalier::bench {
 namespace {
@@ -172,6 +173,106 @@ TEST_F(CompareCommand, APageThatCannotBeWrittenSaysWhy) {
     EXPECT_EQ(without.code, 2);
     expect_holds(without.err, {"python3-jinja2", "ESPALIER_PYTHON"});
     EXPECT_FALSE(std::filesystem::exists(folder_ / "c.html"));
+}
+
+class CompareSessions : public CompareCommand {
+protected:
+    /// A sweep of a synthetic machine: four families of four variants on ten problems.
+    [[nodiscard]] std::string session(unsigned seed, double factor = 1, double foreign_share = 0) const {
+        synthetic::Machine machine;
+        machine.slower["family_1/variant_2"] = factor;
+        ComparedSweep sweep = machine.sweep(seed);
+        for (CaseRecord& record : sweep.results.cases)
+            record.conditions = {{"foreign_cpu_share", foreign_share}, {"processors", 2}};
+        const std::string folder = folder_ / std::to_string(seed);
+        save_results(folder, sweep.results);
+        return quoted(folder);
+    }
+    [[nodiscard]] std::string sessions(std::initializer_list<unsigned> seeds, double factor = 1) const {
+        std::string all;
+        for (const unsigned seed : seeds) all += session(seed, factor) + " ";
+        return all;
+    }
+};
+
+TEST_F(CompareSessions, SeveralASideFindASlowerVariant) {
+    const std::string before = sessions({1, 2, 3});
+    const Finished slower = compare(before + "-- " + sessions({4, 5, 6}, 1.1) + "--json");
+    EXPECT_EQ(slower.code, 5) << slower.err;
+    const auto json = nlohmann::json::parse(slower.out);
+    EXPECT_EQ(json.at("sessions"), nlohmann::json({3, 3}));
+    EXPECT_EQ(json.at("noise").at("from"), "repetitions");
+    const auto& worst = json.at("variants").at(0);
+    EXPECT_EQ(worst.at("variant"), "family_1/variant_2");
+    EXPECT_EQ(worst.at("verdict"), "slower");
+    EXPECT_NEAR(worst.at("ratio"), 1.1, 0.03);
+    const Finished same = compare("--all " + before + "-- " + sessions({14, 15, 16}));
+    EXPECT_EQ(same.code, 0) << same.out;
+    expect_holds(same.out, {"the machine as a whole: ", "not counted", "3 sessions before, 3 after", "16 variants"});
+}
+
+TEST_F(CompareSessions, FiltersAskForSomeCases) {
+    const std::string sides = session(1) + " " + session(4, 1.1);
+    const auto compared = [&](const std::string& filter) {
+        return nlohmann::json::parse(compare(sides + " " + filter + " --json").out).at("compared").get<int>();
+    };
+    EXPECT_EQ(compared(""), 240);
+    EXPECT_EQ(compared("--filter 'family_1/'"), 60);
+    EXPECT_EQ(compared("-p size=1000,2000"), 48);
+    EXPECT_EQ(compared("-p size=1000:3000 --filter variant_0"), 12);
+    EXPECT_EQ(nlohmann::json::parse(compare("--filter variant_0 " + sides + " --json").out).at("compared"), 40);
+    const Finished mistyped = compare(sides + " -p sice=1000");
+    EXPECT_EQ(mistyped.code, 4);
+    expect_holds(mistyped.err, {"no problem has an axis 'sice'", "did you mean 'size'"});
+    const Finished none = compare(sides + " -p size=77");
+    EXPECT_EQ(none.code, 4);
+    expect_holds(none.err, {"no case of that kind"});
+    EXPECT_EQ(compare(sides + " --filter '['").code, 2);
+    EXPECT_EQ(compare(sides + " --family histogran").code, 2);
+}
+
+TEST_F(CompareSessions, DisturbedCasesAreNamedInAWarning) {
+    const std::string quiet = session(1), busy = session(2, 1, 0.6), also_busy = session(3, 1, 0.6);
+    const Finished nothing = compare(quiet + " " + busy);
+    EXPECT_EQ(nothing.code, 4) << nothing.out;
+    expect_holds(nothing.err, {"240 cases were measured while other programs used 60%", "--allow-disturbed"});
+    const Finished some = compare(quiet + " -- " + session(4) + " " + busy);
+    EXPECT_EQ(some.code, 0) << some.out;
+    expect_holds(some.err, {"other programs used 60% of the processors: 240 measurements; 0 cases have no other"});
+    const Finished single = compare(quiet + " " + busy + " --allow-disturbed");
+    EXPECT_EQ(single.code, 4);
+    expect_holds(single.err, {"several sessions a side"});
+    const Finished allowed = compare(quiet + " -- " + busy + " " + also_busy + " --allow-disturbed");
+    EXPECT_EQ(allowed.code, 0) << allowed.err;
+    expect_holds(allowed.out, {"240 cases compared"});
+}
+
+TEST_F(CompareSessions, MisuseIsExplained) {
+    const std::string a = session(1), b = session(2), c = session(3);
+    const auto refused = [&](const std::string& arguments, int code, std::initializer_list<const char*> parts) {
+        const Finished finished = compare(arguments);
+        EXPECT_EQ(finished.code, code) << arguments;
+        expect_holds(finished.err, parts);
+    };
+    refused("", 2, {"sweeps"});
+    refused(a, 2, {"1 to compare", "A1 A2 -- B1 B2"});
+    refused(a + " " + b + " " + c, 2, {"3 to compare", "A1 A2 -- B1 B2"});
+    refused(a + " " + b + " --", 2, {"no sweep after --"});
+    refused("-- " + a + " " + b, 2, {"no sweep before --"});
+    refused(a + " -- " + b + " -- " + c, 2, {"-- is there twice"});
+    refused(a + " " + a, 4, {"hold the same measurements", "each sweep once"});
+    refused(a + " " + b + " -- " + c + " " + a, 4, {"hold the same measurements"});
+    refused(a + " " + b + " --treshold 1%", 2, {"did you mean '--threshold'"});
+    refused(a + " -- " + b + " --treshold 1%", 2, {"did you mean '--threshold'"});
+}
+
+TEST_F(CompareSessions, APageShowsVariantsAndTheMachine) {
+    const Finished finished =
+        compare(sessions({1, 2}) + "-- " + sessions({4, 5}, 1.5) + "--html " + quoted(folder_ / "c.html"));
+    EXPECT_EQ(finished.code, 5) << finished.err;
+    const std::string page = read_bytes(folder_ / "c.html");
+    expect_holds(page, {"The machine as a whole", "Variant by variant", "family_1/variant_2", "2 and 2 sessions"});
+    EXPECT_LT(page.find("family_1/variant_2"), page.find("family_0/variant_0")) << "slower ones come first";
 }
 
 TEST_F(CompareCommand, JournalsAreComparedAsTheyWouldBeMerged) {

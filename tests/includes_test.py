@@ -26,6 +26,7 @@ MAY_INCLUDE = {
     "harness/records": RECORDED,
     "harness/report": RECORDED + ["harness/report"],
     "harness/sweep": RECORDED + ["harness/sweep"],
+    "harness/compare": RECORDED + ["harness/sweep", "harness/compare"],
     "harness/learn": KERNELS + ["harness/families", "harness/learn"],
     "harness/evidence": RECORDED + ["harness/sweep", "harness/learn", "harness/evidence"],
     "harness/emit": RECORDED + ["harness/learn", "harness/evidence", "harness/emit"],

@@ -34,6 +34,10 @@ inline constexpr const char* kExitCodes =
     "129 hang-up, 130 Ctrl-C, 141 nobody reads the output, 143 terminated. Files are whole then: the old or the new "
     "one.";
 
+/// How `compare` reads the word `--`, which stands between its sides: the parser would take it for the end of the
+/// options, and keep it to itself.
+inline constexpr const char* kBetweenSides = "\x1d";
+
 /// Ends a command with a code and a message for stderr.
 class Failure : public std::runtime_error {
 public:

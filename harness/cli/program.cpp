@@ -4,10 +4,13 @@
 #include "harness/cli/program.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/commands.hpp"  // generated
@@ -45,13 +48,21 @@ void describe(CLI::App& app, ExitCode& code) {
     add_manual(app);
 }
 
+/// The words after the program's name, the last one first, as the parser wants them.
+std::vector<std::string> words_backwards(int argc, char** argv) {
+    std::vector<std::string> words(argv + 1, argv + argc);
+    if (!words.empty() && words.front() == "compare") std::ranges::replace(words, std::string("--"), kBetweenSides);
+    std::ranges::reverse(words);
+    return words;
+}
+
 ExitCode run(int argc, char** argv) {
     if (const auto wrong = device::wrong_cpu_isa()) return report(ExitCode::usage, *wrong);
     CLI::App app("Measures every documented way of computing a thing, and ships the fastest.", "espalier");
     ExitCode code = ExitCode::ok;
     describe(app, code);
     try {
-        app.parse(argc, argv);
+        app.parse(words_backwards(argc, argv));
     } catch (const CLI::CallForHelp&) {
         std::fputs(app.help().c_str(), stdout);
     } catch (const CLI::CallForVersion& version) {

@@ -1,23 +1,23 @@
-// `espalier compare`: what became slower or broke between two sweeps of one device.
+// `espalier compare`: what became slower or broke between two sweeps of one device, or between two sets of sweeps.
 
-#include "harness/sweep/compare.hpp"
+#include "harness/compare/compare.hpp"
 
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "harness/cli/case_filter.hpp"
 #include "harness/cli/command.hpp"
+#include "harness/cli/comparison_report.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/warnings.hpp"
 #include "harness/files/same_file.hpp"
 #include "harness/records/roofline.hpp"
 #include "harness/report/page.hpp"
-#include "harness/text/counted.hpp"
-#include "harness/text/printable.hpp"
-#include "harness/text/to_stderr.hpp"
 #include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench::cli {
@@ -26,13 +26,36 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Arguments {
-    std::string before, after, threshold = "5%", html;
+    std::vector<std::string> words;
+    CaseFilter filter;
+    std::string threshold = "5%", html;
     std::vector<std::string> allow;
-    bool json = false, all = false;
+    bool allow_disturbed = false, json = false, all = false;
 };
 
-/// One side: a device's folder of results, a journal or a folder of journals.
-DeviceResults load_side(const fs::path& path, const MergeOptions& allow) {
+struct SidePaths {
+    std::vector<std::string> before, after;
+};
+
+/// Two paths are a side each; more have `--` between the sides.
+SidePaths sides_of(const std::vector<std::string>& words) {
+    constexpr const char* kUsage = "name two sweeps, or several a side with -- between the sides: A1 A2 -- B1 B2";
+    const auto between = std::ranges::find(words, kBetweenSides);
+    if (between == words.end()) {
+        if (words.size() == 2) return {{words[0]}, {words[1]}};
+        throw Failure(ExitCode::usage, fmt::format("{} to compare: {}", words.size(), kUsage));
+    }
+    if (std::count(between, words.end(), kBetweenSides) > 1)
+        throw Failure(ExitCode::usage, fmt::format("-- is there twice: {}", kUsage));
+    SidePaths sides{{words.begin(), between}, {between + 1, words.end()}};
+    if (sides.before.empty() || sides.after.empty())
+        throw Failure(ExitCode::usage,
+                      fmt::format("no sweep {} --: {}", sides.before.empty() ? "before" : "after", kUsage));
+    return sides;
+}
+
+/// One sweep: a device's folder of results, a journal or a folder of journals.
+DeviceResults load_sweep(const fs::path& path, const MergeOptions& allow) {
     if (!fs::exists(path)) throw BadData(path.string() + " is not there: check the path");
     if (fs::exists(path / "device.json")) {
         DeviceResults results = load_results(path);
@@ -43,101 +66,85 @@ DeviceResults load_side(const fs::path& path, const MergeOptions& allow) {
         return results;
     }
     std::vector<std::string> warnings;
-    auto sides = pool_journals({path}, allow, warnings);
+    auto devices = pool_journals({path}, allow, warnings);
     tell_warnings(warnings);
-    if (sides.empty())
+    if (devices.empty())
         throw BadData(path.string() + " holds no complete record: name a journal, or a folder of results");
-    if (sides.size() != 1)
+    if (devices.size() != 1)
         throw BadData(fmt::format("{} holds times of {} devices: name the journal or the folder of one", path.string(),
-                                  sides.size()));
-    return std::move(sides.front());
+                                  devices.size()));
+    return std::move(devices.front());
 }
 
-std::string_view to_string(Change change) {
-    return change == Change::slower ? "slower" : change == Change::faster ? "faster" : "same";
-}
-
-nlohmann::ordered_json to_json(const Comparison& comparison) {
-    auto cases = nlohmann::ordered_json::array(), broken = nlohmann::ordered_json::array();
-    for (const ComparedCase& one : comparison.cases)
-        cases.push_back({{"case", one.key},
-                         {"before_ns", one.before_ns},
-                         {"after_ns", one.after_ns},
-                         {"ratio", one.ratio},
-                         {"interval", {one.lo, one.hi}},
-                         {"verdict", to_string(one.change)},
-                         {"source_changed", one.source_changed}});
-    for (const BrokenCase& one : comparison.broken)
-        broken.push_back({{"case", one.key}, {"status", one.status}, {"reason", printable(one.reason)}});
-    return {{"compared", comparison.cases.size()},
-            {"slower", comparison.slower()},
-            {"faster", comparison.faster()},
-            {"mended", comparison.mended},
-            {"only_before", comparison.only_before},
-            {"only_after", comparison.only_after},
-            {"median_ratio", comparison.median_ratio},
-            {"median_interval", {comparison.lo, comparison.hi}},
-            {"regression", comparison.regression()},
-            {"broken", std::move(broken)},
-            {"cases", std::move(cases)}};
-}
-
-void print_text(const Comparison& comparison, bool all) {
-    for (const BrokenCase& one : comparison.broken)
-        fmt::print("broken   {}: {}: {}\n", one.key, one.status, printable(one.reason));
-    for (const ComparedCase& one : comparison.cases)
-        if (all || one.change != Change::same)
-            fmt::print("{:8} {:.3f} [{:.3f}, {:.3f}]  {:.4g} -> {:.4g} us  {}{}\n", to_string(one.change), one.ratio,
-                       one.lo, one.hi, one.before_ns / 1000, one.after_ns / 1000, one.key,
-                       one.source_changed ? "  (its source changed)" : "");
-    fmt::print("{} compared: {} slower, {} faster, {} broken, {} mended; median ratio {:.3f} [{:.3f}, {:.3f}]\n",
-               counted(comparison.cases.size(), "case"), comparison.slower(), comparison.faster(),
-               comparison.broken.size(), comparison.mended, comparison.median_ratio, comparison.lo, comparison.hi);
-    if (comparison.only_before + comparison.only_after)
-        to_stderr("with a time before only: {}, after only: {}\n", counted(comparison.only_before, "case"),
-                  comparison.only_after);
+/// The cases that are asked for of each sweep. Throws if a sweep has none of them.
+std::vector<ComparedSweep> load_side(const std::vector<std::string>& paths, const CaseFilter& filter,
+                                     const MergeOptions& allow) {
+    std::vector<ComparedSweep> side;
+    for (const std::string& path : paths) {
+        ComparedSweep sweep{path, load_sweep(path, allow)};
+        std::set<std::string> axes;
+        for (const CaseRecord& record : sweep.results.cases)
+            for (const auto& [axis, value] : record.features) axes.insert(axis);
+        std::erase_if(sweep.results.cases, [&](const CaseRecord& record) { return !filter.asks_for(record); });
+        if (filter.active() && sweep.results.cases.empty())
+            throw Failure(ExitCode::bad_data,
+                          filter.unknown_axis(axes).value_or(path + " has no case of that kind: ask for more"));
+        side.push_back(std::move(sweep));
+    }
+    return side;
 }
 
 /// Before anything is written: by a link, the page may lead back into what is compared.
-void refuse_to_destroy_results(const Arguments& arguments) {
+void refuse_to_destroy_results(const Arguments& arguments, const SidePaths& sides) {
     std::vector<NamedFile> inputs;
-    for (const std::string& side : {arguments.before, arguments.after})
-        if (fs::is_directory(side))
-            for (const auto& entry : fs::directory_iterator(side)) inputs.push_back({"", entry.path().string()});
-        else
-            inputs.push_back({"", side});
+    for (const auto* side : {&sides.before, &sides.after})
+        for (const std::string& path : *side)
+            if (fs::is_directory(path))
+                for (const auto& entry : fs::directory_iterator(path)) inputs.push_back({"", entry.path().string()});
+            else
+                inputs.push_back({"", path});
     refuse_same_files({{"--html", arguments.html}}, inputs);
 }
 
-void write_html(const Arguments& arguments, const Comparison& comparison) {
+void write_html(const Arguments& arguments, const SidePaths& sides, const Comparison& comparison) {
     try {
         report::write_comparison_page(
-            to_json(comparison).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), arguments.before,
-            arguments.after, arguments.html);
+            comparison_json(comparison).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
+            fmt::format("{}", fmt::join(sides.before, ", ")), fmt::format("{}", fmt::join(sides.after, ", ")),
+            arguments.html);
     } catch (const report::PageError& error) {
         throw Failure(error.bad_data() ? ExitCode::bad_data : ExitCode::usage, error.what());
     }
 }
 
-void run(const Arguments& arguments, ExitCode& code) {
-    if (!arguments.html.empty()) refuse_to_destroy_results(arguments);
+CompareOptions options_of(const Arguments& arguments) {
     CompareOptions options;
     options.threshold = parse_share(arguments.threshold, "--threshold");
+    options.allow_disturbed = arguments.allow_disturbed;
     for (const std::string& what : arguments.allow) {
         options.pool.allow_drivers |= what == "drivers";
         options.pool.allow_builds |= what == "builds";
         options.pool.allow_caches |= what == "caches";
     }
-    const DeviceResults before = load_side(arguments.before, options.pool);
-    const DeviceResults after = load_side(arguments.after, options.pool);
+    return options;
+}
+
+void run(Arguments& arguments, ExitCode& code) {
+    const SidePaths sides = sides_of(arguments.words);
+    arguments.filter.interpret();
+    const CompareOptions options = options_of(arguments);
+    if (!arguments.html.empty()) refuse_to_destroy_results(arguments, sides);
+    const auto before = load_side(sides.before, arguments.filter, options.pool);
+    const auto after = load_side(sides.after, arguments.filter, options.pool);
     const Comparison comparison = compare(before, after, options);
     if (comparison.cases.empty() && comparison.broken.empty())
         throw BadData("the two have no case in common that was ok: measure the same families and problems");
-    if (!arguments.html.empty()) write_html(arguments, comparison);
+    if (!arguments.html.empty()) write_html(arguments, sides, comparison);
+    tell_limits(comparison);
     if (arguments.json)
-        print_json(to_json(comparison), 1);
+        print_json(comparison_json(comparison), 1);
     else
-        print_text(comparison, arguments.all);
+        print_comparison(comparison, arguments.all);
     if (comparison.regression()) code = ExitCode::regression;
 }
 
@@ -145,19 +152,27 @@ void run(const Arguments& arguments, ExitCode& code) {
 
 void add_compare(Command& app, ExitCode& code) {
     auto arguments = std::make_shared<Arguments>();
-    Command command = app.add_subcommand("compare", "Compare two sweeps of one device, case by case");
-    command.add_option("before", arguments->before, "results/<device-key>, a journal or a folder of journals")
-        .required();
-    command.add_option("after", arguments->after, "the same, of the later sweep").required();
+    Command command = app.add_subcommand("compare", "Compare two sweeps of one device, or several sessions a side");
     command
-        .add_option("--threshold", arguments->threshold, "difference that counts, if the whole interval is beyond it")
+        .add_option("sweeps", arguments->words,
+                    "BEFORE AFTER, or BEFORE... -- AFTER...: each results/<device-key>, a journal or a folder of "
+                    "journals, and a session of its own")
+        .required();
+    command.add_option("--threshold", arguments->threshold, "difference that counts, if it is more than noise, too")
         .capture_default_str();
+    arguments->filter.add_options(command);
     command.add_option("--allow", arguments->allow, "compare across drivers, builds or caches (cold, clean and warm)")
         .delimiter(',')
+        .allow_extra_args(false)
         .one_of({"drivers", "builds", "caches"});
+    command.add_flag("--allow-disturbed", arguments->allow_disturbed,
+                     "judge what was measured while others used the machine, too; takes several sessions a side");
     command.add_flag("--all", arguments->all, "also the cases that are the same");
-    command.add_flag("--json", arguments->json, "every case, as JSON");
+    command.add_flag("--json", arguments->json, "every variant and case, as JSON");
     command.add_option("--html", arguments->html, "also write a page of every case to this file; needs Python");
+    command.footer(
+        "What moves all variants of a problem together is the machine's: reported once, not counted.\n"
+        "Exit code 5: a variant or a case became slower relative to the others, or a case broke.");
     command.callback([arguments, &code] { run(*arguments, code); });
 }
 
