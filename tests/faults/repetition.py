@@ -9,7 +9,8 @@ from injection import Finished, Machine, NotRun, Outcome, busy_loops, only, reco
 
 
 def row_21(machine: Machine) -> Outcome:
-    """One kernel registered twice is called different in at most 5% of cases; training again changes no leaf beyond noise."""
+    """One kernel registered twice, and whole sweeps of one program, are called different in at most 5% of cases; training
+    again changes no leaf beyond noise."""
     outcome = Outcome()
     same_kernel_twice(machine, outcome)
     if machine.device == "cpu":  # learning is the same for all
@@ -47,6 +48,7 @@ def train_again(machine: Machine, outcome: Outcome) -> None:
             if swept.code or trained.code:
                 raise AssertionError(f"{swept}; {trained}")
             sides.append(Side(only(folder / seed / "results", "*")))
+        compare_again(machine, outcome, *(only(folder / seed / "results", "*") for seed in ("1", "2")))
         first, second = sides
         for problem in sorted(first.times.keys() & second.times.keys()):
             chosen, again = first.choice(problem), second.choice(problem)
@@ -55,6 +57,19 @@ def train_again(machine: Machine, outcome: Outcome) -> None:
             agreed = max(0.0, min(differences), -max(differences))
             outcome.wrong_choices += agreed > NOISE
             outcome.count(agreed <= NOISE, f"{problem}: {chosen} and then {again}, apart by {math.exp(agreed):.2f}x in both")
+
+
+def compare_again(machine: Machine, outcome: Outcome, one: Path, other: Path) -> None:
+    """What `compare` says of two whole sweeps of one program. On a busy machine it may decline to say anything."""
+    told = run([machine.espalier, "compare", one, other, "--json"])
+    if told.code == 4 and "nothing is left to compare" in told.err:
+        print("      whole sweeps: every case was disturbed, none is judged", flush=True)
+        return
+    said = json.loads(told.out)
+    different = said["slower"] + said["faster"]
+    outcome.count(20 * different <= said["compared"], f"whole sweeps: {different} of {said['compared']} called different",
+                  said["compared"])
+    print(f"      whole sweeps: {different} of {said['compared']} cases called different", flush=True)
 
 
 def sweep_dot(machine: Machine, place: Path, *more: str) -> Finished:

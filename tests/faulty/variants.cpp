@@ -25,6 +25,18 @@ void doubling(Context&, const Problem& problem, const Buffers& buffers, const Co
     for (std::int64_t i = 0; i < problem.size; ++i) buffers.out[i] = 2 * buffers.in[i];
 }
 
+/// Right, and slower by the share of its time that ESPALIER_FAULTY_SLOWDOWN says: a regression that nothing but its
+/// times shows.
+void right_or_slower(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& c) {
+    static const char* const share = std::getenv("ESPALIER_FAULTY_SLOWDOWN");
+    const auto start = std::chrono::steady_clock::now();
+    doubling(context, problem, buffers, c);
+    if (!share) return;
+    const auto end = start + (std::chrono::steady_clock::now() - start) * (1 + std::atof(share));
+    while (std::chrono::steady_clock::now() < end) {
+    }
+}
+
 /// Right, but at full size it never ends for one seed: what slow baselines do.
 void right_unless_large(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& c) {
     while (problem.size > 10'000'000 && problem.seed == 666) pause();
@@ -160,7 +172,7 @@ std::span<const Registered<Problem>> cpu_registry() {
         entry("only_the_tail", only_the_tail),
         entry("past_the_end", past_the_end),
         entry("returns_early", returns_early),
-        configured(entry("right", doubling, Role::modern)),
+        configured(entry("right", right_or_slower, Role::modern)),
         entry("right_baseline", right_unless_large, Role::baseline),
         entry("sometimes", sometimes),
         entry("throws", throws),
