@@ -1,7 +1,7 @@
 # The registry of variants, generated from the files under variants/.
 #
 # A variant is a file variants/<family>/[gpu_only/|sm_90a/|x86/|aarch64/]<name>.{cpp,cu} that defines
-# `Variant<Problem> <name>()` in namespace espalier::<family>. From the file names come, per family and
+# `Variant<Problem> <name>()` in namespace espalier::<family>; other places and endings are errors. From the file names come, per family and
 # in the build tree, the enumeration VariantId and the table registry(); a file whose function is
 # called otherwise fails at link. Nothing else lists variants. Those in x86/ and aarch64/ are compiled for
 # processors of that name alone; elsewhere they keep their place in both, so that a committed selector
@@ -40,6 +40,53 @@ function(espalier_family_sources family out)
   list(SORT files)
   list(TRANSFORM files REPLACE "^[^|]+\\|" "")
   set(${out} ${files} PARENT_SCOPE)
+endfunction()
+
+# espalier_check_variants(): an error for every file and folder of variants/ that would be left out silently: what lies in
+# no family's folder, in a folder of a family that says nothing, or has an ending that nobody looks for. Names both.
+function(espalier_check_variants)
+  espalier_families(families)
+  string(REPLACE ";" ", " known "${families}")
+  set(wrong "")
+  set(names "")
+  file(GLOB_RECURSE paths CONFIGURE_DEPENDS LIST_DIRECTORIES true RELATIVE ${PROJECT_SOURCE_DIR}
+       ${PROJECT_SOURCE_DIR}/variants/*)
+  foreach(path ${paths})
+    get_filename_component(file ${path} NAME)
+    string(REGEX MATCH "^variants/([^/]+)/(.*)$" inside ${path})
+    set(family "${CMAKE_MATCH_1}")
+    set(place "${CMAKE_MATCH_2}")
+    get_filename_component(folder "${place}" DIRECTORY)
+    string(TOLOWER "${file}" lower)
+    if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${path})
+      if(NOT inside AND NOT file IN_LIST families)
+        string(APPEND wrong "  ${path}/: no family is called ${file}; kernels/problems/ has ${known}\n")
+      endif()
+    elseif(lower MATCHES "\\.(c|cc|cp|cxx|c[+][+]|cppm|ixx|h|hh|hxx|h[+][+]|inl|ipp|tpp|inc)$" OR
+           (lower MATCHES "\\.(cpp|cu|hpp|cuh)$" AND NOT file MATCHES "\\.(cpp|cu|hpp|cuh)$"))
+      string(APPEND wrong "  ${path}: variants end in .cpp or .cu, their headers in .hpp or .cuh\n")
+    elseif(file MATCHES "\\.(cpp|cu)$")
+      string(REGEX REPLACE "\\.(cpp|cu)$" "" name ${file})
+      if(NOT inside)
+        string(APPEND wrong "  ${path}: a variant lies in its family's folder, variants/<family>/${file}\n")
+      elseif(NOT family IN_LIST families)
+        # Its folder is in the list, too.
+      elseif(NOT folder MATCHES "^(|gpu_only|sm_90a|x86|aarch64)$")
+        string(APPEND wrong "  ${path}: variants lie in variants/${family}/ itself, or below it in gpu_only/, sm_90a/, "
+               "x86/ or aarch64/\n")
+      elseif(NOT name MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
+        string(APPEND wrong "  ${path}: its name, ${name}, is to be the name of a function\n")
+      elseif("${family}/${name}" IN_LIST names)
+        string(APPEND wrong "  ${path}: ${family} has another variant called ${name}\n")
+      else()
+        list(APPEND names ${family}/${name})
+      endif()
+    endif()
+  endforeach()
+  if(wrong)
+    message(FATAL_ERROR "What lies under variants/ is registered by its place and name (CONTRIBUTING.md); move, rename "
+            "or remove:\n${wrong}")
+  endif()
 endfunction()
 
 # espalier_foreign(<file> <out>): the processors that a variant's file is for where this build is for others, else

@@ -19,18 +19,19 @@ enum class ExitCode {
     ok = 0,
     failed_variants = 1,  ///< finished, but some variant was wrong, crashed or timed out
     usage = 2,
-    no_device = 3,
-    bad_data = 4,  ///< a file is missing, malformed, newer than this program, or cannot be written
+    no_device = 3,  ///< it is not there, another sweep has it, or it was lost
+    bad_data = 4,   ///< a file is missing, malformed, newer than this program, or cannot be written
     regression = 5,
     interrupted = 128,  ///< and more: 128 + the signal that stopped it, cleanly
 };
 
 /// The table of exit codes, for the end of the help.
 inline constexpr const char* kExitCodes =
-    "Exit codes: 0 done; 1 some variant was wrong, crashed or timed out; 2 wrong usage; 3 a device is not there or "
+    "Exit codes: 0 done; 1 some variant was wrong, crashed or timed out; 2 wrong usage; 3 a device is not there, "
     "was\n"
-    "lost; 4 a file cannot be read, understood or written; 5 compare found a regression; 128 + the number of a "
-    "signal:\n"
+    "lost or is in use by another sweep; 4 a file cannot be read, understood or written; 5 compare found a "
+    "regression;\n"
+    "128 + the number of a signal: "
     "129 hang-up, 130 Ctrl-C, 141 nobody reads the output, 143 terminated. Files are whole then: the old or the new "
     "one.";
 

@@ -4,17 +4,26 @@
 
 #include "harness/cli/parse.hpp"
 #include "harness/sweep/clock.hpp"
+#include "harness/sweep/device_lock.hpp"
 #include "harness/sweep/devices.hpp"
 #include "harness/sweep/stop.hpp"
 #include "harness/text/to_stderr.hpp"
 
 namespace espalier::bench::cli {
 
+void add_share_device(Command& command, MeasuringTimes& times) {
+    command
+        .add_flag("--share-device", times.share_device,
+                  "measure although another sweep measures on the device: their times disturb each other")
+        .from_environment("ESPALIER_SHARE_DEVICE");
+}
+
 void interpret_times(const MeasuringTimes& times, SweepOptions& options) {
     if (!times.max_time.empty()) options.max_seconds = parse_duration(times.max_time, "--max-time");
     if (times.wait_for_quiet != "0" && times.wait_for_quiet != "0s")
         options.wait_for_quiet_seconds = parse_duration(times.wait_for_quiet, "--wait-for-quiet");
     if (!times.seconds.empty()) options.timing_seconds = parse_duration(times.seconds, "--seconds");
+    options.exclusive = !times.share_device;
     options.timeout_seconds = parse_duration(times.timeout, "--timeout");
 }
 
@@ -28,6 +37,8 @@ ExitCode in_turns(SweepOptions options, const Turn& turn) {
         try {
             code = std::max(code, turn(options, turns[i]));
         } catch (const NoUsableDevice& error) {
+            if (turns.size() == 1 && dynamic_cast<const DeviceInUse*>(&error))
+                throw Failure(ExitCode::no_device, error.what());
             if (turns.size() == 1)
                 throw Failure(ExitCode::no_device, std::string(error.what()) + ". espalier doctor shows what is there");
             to_stderr("espalier: left out: {}\n", error.what());

@@ -9,10 +9,14 @@
 
 namespace espalier::bench::cli {
 
-/// The times that every command which measures takes, as they are typed.
+/// What every command which measures takes, as it is typed: mostly times.
 struct MeasuringTimes {
     std::string max_time, seconds, timeout = "60s", wait_for_quiet = "60s";
+    bool share_device = false;
 };
+
+/// Adds the option for `share_device`.
+void add_share_device(Command& command, MeasuringTimes& times);
 
 /// Reads them into the options. Throws Failure for what is no time.
 void interpret_times(const MeasuringTimes& times, SweepOptions& options);

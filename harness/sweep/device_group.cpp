@@ -13,6 +13,7 @@
 #include "harness/sweep/forecast.hpp"
 #include "harness/sweep/stop.hpp"
 #include "harness/sweep/task_list.hpp"
+#include "kernels/device/cpu_limits.hpp"
 
 namespace espalier::bench {
 namespace {
@@ -64,6 +65,16 @@ DeviceGroup::DeviceGroup(const SweepOptions& options, std::vector<std::unique_pt
     if (options.resume) earlier_ = journals_of(options.journal_folder, frame_.device.key);
     recorded_ = options.resume ? what_is_recorded(earlier_, plan_, frame_, options_.wait_for_quiet_seconds > 0)
                                : nothing_recorded(plan_);
+}
+
+void DeviceGroup::lock_devices(DeviceLock& lock) const {
+    for (const Lane& lane : lanes_) {
+        const DeviceInfo& device = lane.pool->hello().device;
+        if (device.kind == DeviceKind::cpu)
+            lock.take_cpus(device::thread_cpus(), device.key);
+        else if (!device.uuid.empty())
+            lock.take_gpu(device.uuid, device.key);
+    }
 }
 
 /// One file per device and shard: a shard of a cluster, and a worker, appends to a file of its own.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/sweep/device_lock.hpp"
 #include "harness/sweep/device_loop.hpp"
 #include "harness/sweep/resume.hpp"
 #include "harness/sweep/sweep.hpp"
@@ -22,6 +23,9 @@ public:
                 const std::string& session);
 
     [[nodiscard]] DryRun estimate() const;
+
+    /// Takes the devices for this process. Throws as `DeviceLock` does.
+    void lock_devices(DeviceLock& lock) const;
 
     /// Throws `NoUsableDevice` if the options ask for counters that there are not.
     void require_counters();

@@ -52,6 +52,7 @@ struct SweepOptions {
     std::optional<double> timing_seconds;  ///< per problem; none: what the effort is worth
     /// May be spent on waiting while others use the processors. 0: neither waits nor measures again what was disturbed.
     double wait_for_quiet_seconds = 0;
+    bool exclusive = false;  ///< refused while another process of this user measures on one of the devices
     double noise = 0.005;  ///< half-width of the interval of a median ratio, relative
     std::uint64_t seed = 1;
     double timeout_seconds = 60;

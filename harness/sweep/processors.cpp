@@ -1,9 +1,12 @@
 #include "harness/sweep/processors.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <string>
 
 #include "harness/sweep/devices.hpp"
+#include "kernels/device/cpu_limits.hpp"
 
 namespace espalier::bench {
 namespace {
@@ -25,16 +28,14 @@ std::vector<int> members(const cpu_set_t& set) {
 }
 
 void restrict_threads(int threads) {
+    const std::vector<int>& cpus = device::process_cpus();
+    // OMP_PROC_BIND binds this thread to one place, and workers would inherit its mask.
+    if (omp_get_num_places() > 0) device::run_on(cpus);
     if (threads <= 0) return;
-    cpu_set_t all;
-    if (sched_getaffinity(0, sizeof all, &all) != 0) return;
-    const std::vector<int> cpus = members(all);
-    const auto wanted = static_cast<std::size_t>(threads);
-    if (cpus.size() < wanted)
-        throw NoUsableDevice("this process may use only " + std::to_string(cpus.size()) +
+    if (device::process_threads() < threads)
+        throw NoUsableDevice("this process may use only " + std::to_string(device::process_threads()) +
                              " processors: ask for no more --threads");
-    const cpu_set_t some = set_of(cpus.data(), cpus.data() + wanted);
-    sched_setaffinity(0, sizeof some, &some);
+    device::confine_process({cpus.begin(), cpus.begin() + threads});
 }
 
 ConfinedThread::ConfinedThread(const ProcessorShare& share) {

@@ -10,8 +10,8 @@ namespace espalier::bench {
 /// The processors of a set, by number.
 std::vector<int> members(const cpu_set_t& set);
 
-/// Confines this process, and the workers that it starts, to its first `threads` processors. 0 changes nothing. Throws
-/// `NoUsableDevice` if there are fewer.
+/// Confines this process, and the workers that it starts, to its first `threads` processors; 0 leaves it all that it
+/// has, whatever OpenMP bound its first thread to. Throws `NoUsableDevice` if there are fewer.
 void restrict_threads(int threads);
 
 /// One of several equal parts of the host's processors.

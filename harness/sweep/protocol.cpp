@@ -10,9 +10,22 @@ using nlohmann::json;
 
 json to_json(const DeviceInfo& device) { return json::parse(espalier::bench::encode(device).dump()); }
 
+/// What is recorded of a device says nothing of which one of its kind it is.
+DeviceInfo with_uuid(DeviceInfo device, std::string uuid) {
+    device.uuid = std::move(uuid);
+    return device;
+}
+
 json body(const Hello& e) {
-    return {{"event", "hello"}, {"device", to_json(e.device)},  {"driver", e.driver},       {"runtime", e.runtime},
-            {"build", e.build}, {"free_device", e.free.device}, {"free_host", e.free.host}, {"gpus", e.gpus}};
+    return {{"event", "hello"},
+            {"device", to_json(e.device)},
+            {"uuid", e.device.uuid},
+            {"driver", e.driver},
+            {"runtime", e.runtime},
+            {"build", e.build},
+            {"free_device", e.free.device},
+            {"free_host", e.free.host},
+            {"gpus", e.gpus}};
 }
 json body(const NoDevice& e) { return {{"event", "no_device"}, {"reason", e.reason}, {"gpus", e.gpus}}; }
 json body(const CeilingsDone& e) { return {{"event", "ceilings"}, {"device", to_json(e.device)}}; }
@@ -96,7 +109,7 @@ Event decode_event(const std::string& line) {
     const json message = json::parse(line);
     const std::string kind = message.at("event");
     if (kind == "hello")
-        return Hello{decode_device(message.at("device")),
+        return Hello{with_uuid(decode_device(message.at("device")), message.at("uuid")),
                      message.at("driver"),
                      message.at("runtime"),
                      message.at("build"),

@@ -6,11 +6,14 @@
 #include <exception>
 #include <iterator>
 #include <list>
+#include <optional>
+#include <system_error>
 #include <thread>
 #include <tuple>
 
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/device_group.hpp"
+#include "harness/sweep/device_lock.hpp"
 #include "harness/sweep/devices.hpp"
 #include "harness/sweep/provenance.hpp"
 #include "harness/sweep/stop.hpp"
@@ -74,6 +77,16 @@ void run_all(std::list<DeviceGroup>& groups, SweepProgress& progress, QuietWatch
     for (DeviceGroup& group : groups)
         for (std::size_t lane = 0; lane < group.workers(); ++lane)
             threads.emplace_back([&group, &progress, &quiet, lane] { group.run(lane, progress, quiet); });
+}
+
+/// Where the lock cannot be asked for, a sweep is worth more than the certainty that it is the only one.
+void lock_devices(const std::list<DeviceGroup>& groups, std::optional<DeviceLock>& lock, SweepProgress& progress) {
+    try {
+        lock.emplace(runtime_folder());
+        for (const DeviceGroup& group : groups) group.lock_devices(*lock);
+    } catch (const std::system_error& error) {
+        progress.log_error(std::string("espalier: other sweeps of these devices go unnoticed: ") + error.what());
+    }
 }
 
 /// The first one is the sweep's; of several, the others are at least told.
@@ -141,6 +154,8 @@ SweepOutcome sweep(const SweepOptions& options, const std::vector<std::string>& 
         return outcome;
     }
     SweepProgress progress(options.quiet, options.max_seconds.value_or(kUnlimitedSeconds));
+    std::optional<DeviceLock> lock;
+    if (options.exclusive) lock_devices(groups, lock, progress);
     QuietWatch quiet(waiting_budget(options.wait_for_quiet_seconds, options.max_seconds), this_machine(),
                      [&](const std::string& text) { progress.say(text); });
     for (const std::string& why : outcome.left_out) progress.log_error("espalier: left out: " + why);

@@ -53,7 +53,7 @@ struct SweepOutcome {
 /// Measures what the options ask for on all of the devices at once ("cpu", or GPUs by number; the options' own device
 /// is not looked at) and appends it to journals, a problem at a time. Equal devices take their problems from one queue.
 /// A device that cannot be used, or no longer, leaves its part to the others. Throws `NoUsableDevice` if there is none
-/// to begin with, and `BadData` if a journal cannot be written.
+/// to begin with, `DeviceInUse` if it is to be exclusive and is not, and `BadData` if a journal cannot be written.
 SweepOutcome sweep(const SweepOptions& options, const std::vector<std::string>& devices);
 
 /// What `sweep` would measure on equal devices, and about how long it would take.

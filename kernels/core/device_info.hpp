@@ -34,7 +34,8 @@ struct DeviceInfo {
     bool neon = false;         ///< aarch64
 
     // CUDA
-    int sm = 0;  ///< compute capability, 90 for 9.0
+    std::string uuid{};  ///< of this very GPU, or of its instance (MIG); no part of what is recorded
+    int sm = 0;          ///< compute capability, 90 for 9.0
     int sm_count = 0;
     double nominal_bytes_per_second = 0;  ///< of its memory, by clock and width of the bus; 0 when unknown
     int clock_khz = 0;

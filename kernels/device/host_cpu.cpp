@@ -1,6 +1,5 @@
 #include "kernels/device/host_cpu.hpp"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <string>
 
 #include "kernels/core/isa.hpp"
+#include "kernels/device/cpu_limits.hpp"
 #include "kernels/device/microarchitecture.hpp"
 
 #if defined(__x86_64__)
@@ -84,13 +84,6 @@ std::string model_name() { return microarchitecture_here(); }
 
 #endif
 
-int usable_threads() {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-    return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-}
-
 std::size_t positive(long value) { return value > 0 ? static_cast<std::size_t>(value) : 0; }
 
 void narrow_as_asked(DeviceInfo& info) {
@@ -109,7 +102,7 @@ DeviceInfo describe_cpu() {
     info.kind = DeviceKind::cpu;
     info.name = model_name();
     if (info.name.empty()) info.name = "unknown processor";
-    info.threads = usable_threads();
+    info.threads = process_threads();
     ask_instruction_sets(info);
     narrow_as_asked(info);
     info.memory_bytes = positive(sysconf(_SC_PHYS_PAGES)) * positive(sysconf(_SC_PAGESIZE));

@@ -19,6 +19,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent.parent
 
 # Rows run beside other tests: their sweeps neither wait for quiet nor are refused for want of it.
 os.environ.setdefault("ESPALIER_WAIT_FOR_QUIET", "0")
+os.environ.setdefault("ESPALIER_SHARE_DEVICE", "true")
 os.environ.setdefault("ESPALIER_ALLOW_DISTURBED", "true")
 
 

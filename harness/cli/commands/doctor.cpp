@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "espalier/selectors.hpp"
 #include "harness/cli/command.hpp"
@@ -13,9 +14,13 @@
 #include "harness/cli/print_json.hpp"
 #include "harness/sweep/devices.hpp"
 #include "harness/sweep/examine.hpp"
+#include "harness/sweep/processors.hpp"
 #include "harness/sweep/provenance.hpp"
+#include "harness/text/counted.hpp"
 #include "harness/text/printable.hpp"
 #include "kernels/core/isa.hpp"
+#include "kernels/device/cpu_limits.hpp"
+#include "kernels/device/gpu_key.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -37,8 +42,51 @@ std::uintmax_t disk_free(const std::string& folder) {
     return error ? 0 : space.available;
 }
 
-nlohmann::ordered_json to_json(const Examination& found) {
-    if (!found.refusal.empty()) return {{"device", found.name}, {"usable", false}, {"reason", found.refusal}};
+/// The CPUs of this process and what confines it to them. Workers, which are asked everything else, inherit both.
+struct Confinement {
+    std::vector<int> cpus = device::process_cpus();
+    device::CpuQuota quota = device::cpu_quota();
+    device::CpuTopology topology = device::cpu_topology(cpus);
+
+    [[nodiscard]] bool by_mask() const { return static_cast<int>(cpus.size()) < topology.online; }
+    [[nodiscard]] bool by_quota() const {
+        return quota.cpus > 0 && device::usable_threads(cpus.size(), quota) < static_cast<int>(cpus.size());
+    }
+};
+
+nlohmann::ordered_json to_json(const Confinement& here) {
+    nlohmann::ordered_json json{{"cpus", device::cpu_list(here.cpus)},
+                                {"online", here.topology.online},
+                                {"limited_by_mask", here.by_mask()},
+                                {"cores", here.topology.cores},
+                                {"numa_nodes", here.topology.nodes},
+                                {"all_numa_nodes", here.topology.all_nodes},
+                                {"quota_cpus", nullptr},
+                                {"quota_file", here.quota.file},
+                                {"limited_by_quota", here.by_quota()}};
+    if (here.quota.cpus > 0) json["quota_cpus"] = here.quota.cpus;
+    return json;
+}
+
+void print_text(const Confinement& here) {
+    const device::CpuTopology& topology = here.topology;
+    fmt::print("  CPUs {} of {}", device::cpu_list(here.cpus), topology.online);
+    if (topology.cores > 0) fmt::print(" on {}", counted(static_cast<std::size_t>(topology.cores), "core"));
+    if (topology.cores > 0 && topology.cores < static_cast<int>(here.cpus.size()))
+        fmt::print(", of which some are siblings (SMT)");
+    if (!topology.nodes.empty())
+        fmt::print("; NUMA node {} of {}", device::cpu_list(topology.nodes), topology.all_nodes);
+    fmt::print("\n");
+    if (here.by_mask())
+        fmt::print("  limited by the affinity mask of this process: to {} of {} CPUs\n", here.cpus.size(),
+                   topology.online);
+    if (here.quota.cpus > 0)
+        fmt::print("  {} by the quota of its control group: the time of {:.4g} CPUs ({})\n",
+                   here.by_quota() ? "limited" : "not limited", here.quota.cpus, printable(here.quota.file));
+}
+
+/// What is told of any device that can be used.
+nlohmann::ordered_json facts_of(const Examination& found) {
     const DeviceInfo& device = found.device;
     return {{"device", found.name},
             {"usable", true},
@@ -68,6 +116,19 @@ nlohmann::ordered_json to_json(const Examination& found) {
             {"counters_reason", found.counters_refusal}};
 }
 
+nlohmann::ordered_json to_json(const Examination& found) {
+    if (!found.refusal.empty()) return {{"device", found.name}, {"usable", false}, {"reason", found.refusal}};
+    const DeviceInfo& device = found.device;
+    nlohmann::ordered_json json = facts_of(found);
+    if (device.kind == DeviceKind::cpu) {
+        json["limits"] = to_json(Confinement{});
+    } else {
+        json["uuid"] = device.uuid;
+        json["mig"] = device::mig_profile(device.name);
+    }
+    return json;
+}
+
 void print_text(const Examination& found) {
     if (!found.refusal.empty()) {
         fmt::print("{}\n", found.refusal);
@@ -82,6 +143,10 @@ void print_text(const Examination& found) {
     else
         fmt::print("  compute capability {}.{}, {} multiprocessors; driver {}\n", device.sm / 10, device.sm % 10,
                    device.sm_count, found.driver);
+    if (cpu) print_text(Confinement{});
+    if (const auto part = device::mig_profile(device.name); !part.empty())
+        fmt::print("  an instance of a GPU that is shared out (MIG): {}\n", printable(part));
+    if (!device.uuid.empty()) fmt::print("  {}\n", device.uuid);
     fmt::print("  memory {}, {} free\n", gib(static_cast<double>(device.memory_bytes)),
                gib(static_cast<double>(found.free.device)));
     if (device.bytes_per_second > 0)
@@ -116,6 +181,7 @@ std::vector<Examination> examine_named(const std::string& names, bool ceilings) 
 }
 
 void run(const Arguments& arguments, ExitCode& code) {
+    restrict_threads(0);
     const bool ceilings = !arguments.no_ceilings;
     const auto devices = arguments.device == "all" ? examine_all(ceilings) : examine_named(arguments.device, ceilings);
     const std::string compiler = find_compiler();

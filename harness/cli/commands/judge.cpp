@@ -260,6 +260,7 @@ void add_judge(Command& app, ExitCode& code) {
                     "wait for so long in all while other programs use the processors; 0 does not wait")
         .from_environment("ESPALIER_WAIT_FOR_QUIET")
         .capture_default_str();
+    add_share_device(command, arguments.times);
     command
         .add_flag("--allow-disturbed", arguments.disturbed_too,
                   "grade what was measured while others used the processors or the device was slowed down")

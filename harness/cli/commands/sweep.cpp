@@ -229,6 +229,7 @@ void add_sweep(Command& app, ExitCode& code) {
                     "processors; 0 neither waits nor measures again what was disturbed")
         .from_environment("ESPALIER_WAIT_FOR_QUIET")
         .capture_default_str();
+    add_share_device(command, arguments.times);
     command
         .add_flag("--adaptive{10%}", arguments.adaptive,
                   "measure only this share of the cases, those that decide what is best where; --adaptive=20% for "

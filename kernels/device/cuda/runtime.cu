@@ -1,30 +1,17 @@
 // kernels/device/runtime.hpp on real GPUs.
 
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <utility>
 
 #include "device/kernel.hpp"
+#include "kernels/device/gpu_key.hpp"
 #include "kernels/device/runtime.hpp"
 
 namespace espalier::device {
 namespace {
-
-/// "NVIDIA H200" -> "nvidia-h200"
-std::string slug(const std::string& name) {
-    std::string result;
-    for (const char c : name) {
-        if (std::isalnum(static_cast<unsigned char>(c)))
-            result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-        else if (!result.empty() && result.back() != '-')
-            result += '-';
-    }
-    while (!result.empty() && result.back() == '-') result.pop_back();
-    return result;
-}
 
 int attribute(cudaDeviceAttr which, int ordinal) {
     int value = 0;
@@ -154,7 +141,8 @@ DeviceInfo open(int ordinal) {
     DeviceInfo info;
     info.kind = DeviceKind::cuda;
     info.name = properties.name;
-    info.key = slug(info.name);
+    info.key = gpu_key(info.name);
+    info.uuid = uuid_text({properties.uuid.bytes, sizeof properties.uuid.bytes}, !mig_profile(info.name).empty());
     info.memory_bytes = properties.totalGlobalMem;
     info.l2_bytes = static_cast<std::size_t>(properties.l2CacheSize);
     info.sm = properties.major * 10 + properties.minor;
