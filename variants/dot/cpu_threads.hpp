@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/problems/dot.hpp"
@@ -14,16 +15,28 @@ inline Support supports_parallel(const Configuration& configuration, const Devic
     return Support::yes();
 }
 
-/// Adds up `sum(a, b, elements)` over equal shares of the vectors, one per thread.
+/// Adds up `sum(a, b, elements)` over shares of the vectors. What the shares are, and in which order their sums are
+/// added, depends on the number of elements alone, so that the result has the same bits on any number of threads,
+/// however many of them OpenMP delivers. 960 is a multiple of most numbers of threads.
 template <class Sum>
 void sum_shares(const Problem& problem, const Buffers& buffers, int threads, Sum sum) {
+    constexpr std::int64_t kLeastShare = 8192, kMostShares = 960, kLine = 64;
     const std::int64_t n = problem.elements;
+    const std::int64_t wanted = std::clamp<std::int64_t>(n / kLeastShare, 1, kMostShares);
+    const std::int64_t size = std::max((n + wanted - 1) / wanted + kLine - 1, kLine) / kLine * kLine;
+    const std::int64_t shares = (n + size - 1) / size;
+    const auto share_sum = [&](std::int64_t share) {
+        const std::int64_t begin = share * size;
+        return sum(buffers.a + begin, buffers.b + begin, std::min(size, n - begin));
+    };
     double total = 0;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : total) if (threads > 1)
-    for (int share = 0; share < threads; ++share) {
-        const std::int64_t begin = n / threads * share;
-        const std::int64_t end = share + 1 == threads ? n : n / threads * (share + 1);
-        total += sum(buffers.a + begin, buffers.b + begin, end - begin);
+    if (threads <= 1) {
+        for (std::int64_t share = 0; share < shares; ++share) total += share_sum(share);
+    } else {
+        double sums[kMostShares];
+#pragma omp parallel for num_threads(threads) schedule(static)
+        for (std::int64_t share = 0; share < shares; ++share) sums[share] = share_sum(share);
+        for (std::int64_t share = 0; share < shares; ++share) total += sums[share];
     }
     *buffers.result = static_cast<float>(total);
 }
