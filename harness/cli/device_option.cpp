@@ -39,14 +39,17 @@ Device device_of(const std::string& name) {
 }
 
 DeviceInfo described_device(const std::string& name, const fs::path& results) {
-    if (is_local_name(name)) return state_of(device_of(name)).info;
+    const auto here = [](const Device& device) {
+        return state_of(device).on_threads(threads_for(state_of(device), {}));
+    };
+    if (is_local_name(name)) return here(device_of(name));
     if (!learn::valid_device_key(name))
         throw Failure(ExitCode::usage,
                       "'" + name + "' is no device key: use one of " + listed_devices(results) + ", or " + kDeviceHelp);
     const fs::path folder = results / name;
     if (fs::exists(folder / "device.json")) return load_device(folder);
     for (const Device& local : {Device::best(), Device::cpu()})
-        if (local.key() == name) return state_of(local).info;
+        if (local.key() == name) return here(local);
     throw Failure(ExitCode::no_device, "there is no " + (folder / "device.json").string() +
                                            ": measure the device there with `espalier sweep`, or use one of " +
                                            listed_devices(results));

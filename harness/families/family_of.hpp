@@ -13,7 +13,9 @@
 #include "kernels/core/as_asked.hpp"
 #include "kernels/core/feature.hpp"
 #include "kernels/core/registry.hpp"
+#include "kernels/device/cpu_limits.hpp"
 #include "kernels/device/runtime.hpp"
+#include "kernels/device/threads.hpp"
 
 namespace espalier::bench {
 
@@ -34,6 +36,8 @@ public:
         // What it asked for and no byte more: pipelines cut their work into chunks that fit.
         const std::size_t bytes = reserve(variant, configuration);
         Context context{device_, nullptr, {workspace_.data(), bytes}};
+        // A device is measured on all of its threads, whatever OMP_NUM_THREADS says. A GPU's description names none.
+        const device::TeamSize team(device_.kind == DeviceKind::cpu ? device_.threads : device::process_threads());
         registry_[variant].variant.run(context, problem_, buffers_, configuration);
     }
 

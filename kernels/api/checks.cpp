@@ -3,6 +3,14 @@
 #include <limits>
 
 namespace espalier {
+
+std::optional<Error> invalid_threads(const Options& options) {
+    constexpr int kMost = 1024;  // OpenMP ends the program when the system has no room for another
+    if (options.threads >= 0 && options.threads <= kMost) return std::nullopt;
+    return invalid("Options::threads is " + std::to_string(options.threads) + ": it goes from 1 to " +
+                   std::to_string(kMost) + ", and 0 leaves it to OMP_NUM_THREADS and the CPUs that there are");
+}
+
 std::optional<Error> null_array(const void* data, std::string_view name, std::int64_t count) {
     if (data || count <= 0) return std::nullopt;
     return invalid(std::string(name) + " is null");

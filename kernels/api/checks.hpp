@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "espalier/error.hpp"
+#include "espalier/options.hpp"
 
 /// What is wrong with a call's arguments, each check in words that name the argument; nothing if it passes.
 namespace espalier {
@@ -22,6 +23,9 @@ bool is_enumerator(Enum value, Enum last) {
 
 /// An array that a call cannot do without, of `count` elements: of none it may be null.
 std::optional<Error> null_array(const void* data, std::string_view name, std::int64_t count);
+
+/// `Options::threads` out of its range.
+std::optional<Error> invalid_threads(const Options& options);
 
 struct NamedSize {
     std::string_view name;

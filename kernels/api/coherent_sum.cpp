@@ -160,7 +160,7 @@ Result<Explanation> explain_coherent_sum(const Device& device, const CoherentSum
     return guarded([&]() -> Result<Explanation> {
         if (auto error = invalid_shape(shape)) return *error;
         if (auto error = invalid_output(output)) return *error;
-        return explain(problem_of(shape, output), state_of(device).info, options);
+        return explain(problem_of(shape, output), state_of(device), options);
     });
 }
 

@@ -100,7 +100,7 @@ Result<Explanation> explain_convolve_2d(const Device& device, const ImageShape& 
     return guarded([&]() -> Result<Explanation> {
         if (auto error = invalid_shape(shape, border)) return *error;
         if (auto error = invalid_filter(filter)) return *error;
-        return explain(problem_of(shape, filter, border), state_of(device).info, options);
+        return explain(problem_of(shape, filter, border), state_of(device), options);
     });
 }
 

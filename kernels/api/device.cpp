@@ -8,6 +8,7 @@
 #include "kernels/api/device_state.hpp"
 #include "kernels/api/guarded.hpp"
 #include "kernels/core/isa.hpp"
+#include "kernels/device/cpu_limits.hpp"
 #include "kernels/device/host_cpu.hpp"
 #include "kernels/device/runtime.hpp"
 
@@ -22,9 +23,7 @@ public:
         auto& state = states_[ordinal];
         if (!state) {
             const int previous = device::current();
-            auto opened = std::make_unique<DeviceState>();
-            opened->info = device::open(ordinal);
-            opened->ordinal = ordinal;
+            auto opened = std::make_unique<DeviceState>(device::open(ordinal), ordinal);
             device::make_current(previous);
             state = std::move(opened);
         }
@@ -36,11 +35,34 @@ private:
     std::map<int, std::unique_ptr<DeviceState>> states_;
 };
 
+DeviceInfo limited(DeviceInfo device, int threads) {
+    device.all_threads = device.threads;
+    device.threads = threads;
+    return device;
+}
+
 std::string compute_capability(int sm) { return std::to_string(sm / 10) + "." + std::to_string(sm % 10); }
 
 }  // namespace
 
+DeviceState::DeviceState(DeviceInfo described, int number)
+    : info(std::move(described)), ordinal(number), serial_(limited(info, 1)) {}
+
+const DeviceInfo& DeviceState::on_threads(int threads) const {
+    if (info.kind != DeviceKind::cpu || threads == info.threads) return info;
+    if (threads == 1) return serial_;  // without a lock, which a thread that a fork left behind may hold
+    const std::lock_guard lock(mutex_);
+    auto& other = others_[threads];
+    if (!other) other = std::make_unique<const DeviceInfo>(limited(info, threads));
+    return *other;
+}
+
 const DeviceState& state_of(const Device& device) { return *device.state_; }
+
+int threads_for(const DeviceState& device, const Options& options) {
+    const bool cpu = device.info.kind == DeviceKind::cpu;
+    return device::allowed_threads(options.threads, cpu ? device.info.threads : device::process_threads());
+}
 
 Device Device::cpu() {
     static const DeviceState state{device::describe_cpu()};

@@ -1,17 +1,42 @@
 #pragma once
 
+#include <map>
+#include <memory>
+#include <mutex>
+
 #include "espalier/device.hpp"
+#include "espalier/options.hpp"
 #include "kernels/core/device_info.hpp"
+#include "kernels/device/threads.hpp"
 
 namespace espalier::inline v0 {
 
 /// What a `Device` refers to.
 struct DeviceState {
+    explicit DeviceState(DeviceInfo described, int number = -1);
+
     DeviceInfo info;
-    int ordinal = -1;  ///< of a GPU
+    int ordinal;  ///< of a GPU
+
+    /// The device as a call on so many threads sees it. Lives as long as this; for a GPU `info`.
+    [[nodiscard]] const DeviceInfo& on_threads(int threads) const;
+
+private:
+    DeviceInfo serial_;  ///< on one thread
+    mutable std::mutex mutex_;
+    mutable std::map<int, std::unique_ptr<const DeviceInfo>> others_;  ///< never removed
 };
 
 const DeviceState& state_of(const Device& device);
+
+/// Threads of the host that a call with these options may run on now.
+int threads_for(const DeviceState& device, const Options& options);
+
+/// While it lives, loops over the host's threads run on as many as the options allow.
+class HostThreads : device::TeamSize {
+public:
+    HostThreads(const DeviceState& device, const Options& options) : TeamSize(threads_for(device, options)) {}
+};
 
 /// Makes a GPU the calling thread's current one and restores what was current before. Nothing for a CPU.
 class CurrentDevice {

@@ -109,7 +109,7 @@ Result<Explanation> explain_pairwise_distances(const Device& device, const Items
         if (auto error = invalid_layout(layout)) return *error;
         if (layout == MatrixLayout::row_major)
             return explain_pairwise_distances(device, points, queries, rule, options);
-        return explain(problem_of(queries, points, rule), state_of(device).info, options);
+        return explain(problem_of(queries, points, rule), state_of(device), options);
     });
 }
 

@@ -56,7 +56,7 @@ Result<void> DotProductPlan::run(std::span<const float> a, std::span<const float
 Result<Explanation> explain_dot_product(const Device& device, std::int64_t elements, const Options& options) {
     return guarded([&]() -> Result<Explanation> {
         if (auto error = invalid_sizes({{"elements", elements}})) return *error;
-        return explain(Problem{elements}, state_of(device).info, options);
+        return explain(Problem{elements}, state_of(device), options);
     });
 }
 

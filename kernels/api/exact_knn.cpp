@@ -51,6 +51,7 @@ std::int64_t queries_at_once(const ExactKnnModel& model, std::int64_t queries) {
 }
 
 std::optional<Error> not_on_host(const Options& options) {
+    if (auto error = invalid_threads(options)) return error;
     if (options.memory == Memory::host) return std::nullopt;
     return invalid("Options::memory is device, but models in double precision read and write host memory");
 }
@@ -90,11 +91,12 @@ template <class Finder, class Label>
 Result<std::shared_ptr<ExactKnnModel>> fitted(const Device& device, const ItemsOfDoubles& points,
                                               std::span<const Label> labels, const NeighbourRule& rule,
                                               const Options& options) {
+    const HostThreads threads(state_of(device), options);
     exact::Table table(points, rule.distance);
     const NeighbourRule finding = finding_rule(table, table.types(), rule);
     const std::vector<float> floats = table.floats(table.points());
     auto finder = Finder::fit(device, {floats.data(), points.count, table.float_dims()}, labels, finding,
-                              {.stream = options.stream});
+                              {.stream = options.stream, .threads = options.threads});
     if (!finder) return finder.error();
     const std::int64_t candidates = finding.k;
     return std::make_shared<ExactKnnModel>(ExactKnnModel{std::move(table),
@@ -173,9 +175,12 @@ public:
         distances_.resize(static_cast<std::size_t>(count_ * candidates_));
         indices_.resize(distances_.size());
         const std::vector<float> floats = model_.table.floats(queries_);
-        return model_.finder_for(missing).kneighbors(
-            {floats.data(), count_, model_.table.float_dims()}, distances_.data(), indices_.data(),
-            {.stream = options.stream, .deterministic = options.deterministic, .variant = options.variant});
+        return model_.finder_for(missing).kneighbors({floats.data(), count_, model_.table.float_dims()},
+                                                     distances_.data(), indices_.data(),
+                                                     {.stream = options.stream,
+                                                      .deterministic = options.deterministic,
+                                                      .variant = options.variant,
+                                                      .threads = options.threads});
     }
 
     void answer(const Results& results) const {
@@ -217,6 +222,7 @@ Result<void> ask(const ExactKnnModel& model, const ItemsOfDoubles& queries, cons
     if (auto error = not_on_host(options)) return *error;
     if (auto error = invalid_queries(model, queries)) return *error;
     if (auto error = wrong_results(model, queries, results)) return *error;
+    const HostThreads threads(state_of(model.device), options);
     const std::int64_t at_once = queries_at_once(model, queries.count);
     for (std::int64_t first = 0; first < queries.count; first += at_once) {
         Block block(model, queries, first, std::min(at_once, queries.count - first));

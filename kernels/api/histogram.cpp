@@ -56,7 +56,7 @@ Result<void> HistogramPlan::run(std::span<const std::uint8_t> bytes, std::uint64
 Result<Explanation> explain_count_bytes(const Device& device, std::int64_t size, const Options& options) {
     return guarded([&]() -> Result<Explanation> {
         if (auto error = invalid_sizes({{"size", size}})) return *error;
-        return explain(Problem{size}, state_of(device).info, options);
+        return explain(Problem{size}, state_of(device), options);
     });
 }
 

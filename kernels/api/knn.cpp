@@ -59,6 +59,7 @@ Result<void> stream(Planned<KnnCall> planned, const Items& queries, const Wanted
     KnnCall& call = planned.call;
     if (auto error = wrong_host_arrays(planned, queries, wanted)) return *error;
     const CurrentDevice current(*planned.transport.device);
+    const HostThreads threads(*planned.transport.device, options);
     const AttributeMajor ordered(queries);
     std::vector<float> unwanted(wanted.predictions ? 0 : static_cast<std::size_t>(queries.count));
     call.on_host.query_values = ordered.values();
@@ -157,7 +158,7 @@ Result<Neighbours> KnnBase::kneighbors(const Items& queries, const Options& opti
 Result<Explanation> KnnBase::explain_predict(std::int64_t queries, const Options& options) const {
     return guarded([&]() -> Result<Explanation> {
         if (auto error = invalid_sizes({{"queries", queries}, {"points.count", model_->problem.points}})) return *error;
-        return explain(streamed_problem_of(*model_, queries, options), state_of(model_->device).info, options);
+        return explain(streamed_problem_of(*model_, queries, options), state_of(model_->device), options);
     });
 }
 

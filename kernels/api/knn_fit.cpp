@@ -92,6 +92,7 @@ Result<KnnClassifier> KnnClassifier::fit(const Device& device, const Items& poin
     return guarded([&]() -> Result<KnnClassifier> {
         if (auto error = invalid_fit(device, points, classes.size(), "classes", rule, options)) return *error;
         const CurrentDevice current(state_of(device));
+        const HostThreads threads(state_of(device), options);
         const std::vector<std::int32_t> checked = labels_on_host(device, classes, options);
         if (auto error = invalid_classes(checked)) return *error;
         const auto training = training_set(state_of(device), points, rule, options);
@@ -107,6 +108,7 @@ Result<KnnRegressor> KnnRegressor::fit(const Device& device, const Items& points
     return guarded([&]() -> Result<KnnRegressor> {
         if (auto error = invalid_fit(device, points, targets.size(), "targets", rule, options)) return *error;
         const CurrentDevice current(state_of(device));
+        const HostThreads threads(state_of(device), options);
         const auto training = training_set(state_of(device), points, rule, options);
         training->targets = {state_of(device), targets.data(), points.count, options};
         return KnnRegressor(

@@ -5,6 +5,7 @@
 namespace espalier {
 
 std::optional<Error> invalid_options(const DeviceState& device, const Options& options) {
+    if (auto error = invalid_threads(options)) return error;
     if (device.info.kind == DeviceKind::cuda) return std::nullopt;
     if (options.memory == Memory::device)
         return invalid("Options::memory is device, but the call runs on the CPU: pass host memory or a GPU");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -54,10 +55,12 @@ struct Planned {
     Call call;
     Transport transport;
     Demands demands;
+    int asked_threads;  ///< as `Options::threads`
+    int threads;        ///< of the host that it was decided for
     DispatchResult<decltype(Call::problem)> decision;
     std::size_t variant_bytes;  ///< of the workspace that the variant needs; copies of arrays come before it
 
-    [[nodiscard]] const DeviceInfo& info() const { return transport.device->info; }
+    [[nodiscard]] const DeviceInfo& info() const { return transport.device->on_threads(threads); }
 
     /// Bytes of workspace, for arrays that need no copy to be aligned.
     [[nodiscard]] std::size_t workspace_bytes() const {
@@ -70,23 +73,40 @@ struct Planned {
     }
 };
 
+/// Bytes of workspace that a variant needs. A plan may run on fewer threads than there are where it is made, inside of
+/// a parallel region for example, and fewer may need more.
+template <class P>
+std::size_t variant_workspace(const DispatchResult<P>& decision, const P& problem, const DeviceState& device,
+                              int threads, bool of_plan) {
+    std::size_t bytes = workspace_bytes(decision, problem, device.on_threads(threads));
+    if (!of_plan || !decision.entry->variant.workspace || device.info.kind != DeviceKind::cpu) return bytes;
+    for (int fewer = 1; fewer < threads; ++fewer)
+        bytes = std::max(bytes, workspace_bytes(decision, problem, device.on_threads(fewer)));
+    return bytes;
+}
+
 /// Decides a valid call.
 template <class Call>
 Result<Planned<Call>> decide_call(const DeviceState& device, Call call, const Options& options,
                                   const Demands& demands) {
-    auto decision = decide(call.problem, device.info, options.variant, demands);
+    const int threads = threads_for(device, options);
+    auto decision = decide(call.problem, device.on_threads(threads), options.variant, demands);
     if (!decision) return decision.error();
-    const std::size_t bytes = workspace_bytes(decision.value(), call.problem, device.info);
-    return Planned<Call>{std::move(call), {&device, options.memory}, demands, std::move(decision).value(), bytes};
+    const std::size_t bytes = variant_workspace(decision.value(), call.problem, device, threads, demands.only_enqueues);
+    return Planned<Call>{std::move(call), {&device, options.memory},   demands, options.threads,
+                         threads,         std::move(decision).value(), bytes};
 }
 
-/// Enqueues a call whose arrays and workspace were checked, on the current device.
+/// Enqueues a call whose arrays and workspace were checked, on the current device and so many threads of the host, no
+/// more than it was decided for.
 template <class Call, std::size_t N>
-void enqueue(const Planned<Call>& planned, const Pointers<N>& pointers, Stream stream, std::span<std::byte> workspace) {
+void enqueue(const Planned<Call>& planned, const Pointers<N>& pointers, Stream stream, std::span<std::byte> workspace,
+             int threads) {
+    const device::TeamSize team(threads);
     const std::array<ArraySpec, N> specs = planned.call.arrays();
     Pointers<N> at = pointers;
     std::byte* const rest = bring_in(planned.transport, specs, at, workspace.data(), stream);
-    Context context{planned.info(), stream, {rest, planned.variant_bytes}};
+    Context context{planned.transport.device->on_threads(threads), stream, {rest, planned.variant_bytes}};
     planned.decision.entry->variant.run(context, planned.call.problem, planned.call.bind(at),
                                         planned.decision.configuration);
     bring_back(planned.transport, specs, at, pointers, stream);
@@ -102,7 +122,8 @@ Result<void> run_planned(const Planned<Call>& planned, const Pointers<N>& pointe
     if (auto error = wrong_workspace(planned.transport, specs, pointers, planned.variant_bytes, workspace))
         return *error;
     const CurrentDevice current(*planned.transport.device);
-    enqueue(planned, pointers, stream, workspace);
+    enqueue(planned, pointers, stream, workspace,
+            std::min(planned.threads, device::allowed_threads(planned.asked_threads, planned.threads)));
     return {};
 }
 
@@ -137,7 +158,7 @@ Result<void> run_once(const Planned<Call>& planned, const Pointers<N>& pointers,
     WaitOnError waiting(transport.on_gpu() && transport.memory == Memory::host, options.stream);
     const CallMemory memory(transport, copies_bytes(transport, specs, pointers) + planned.variant_bytes,
                             options.stream);
-    enqueue(planned, pointers, options.stream, memory.span());
+    enqueue(planned, pointers, options.stream, memory.span(), planned.threads);
     waiting.disarm();
     if (transport.on_gpu() && (options.wait || transport.memory == Memory::host)) device::synchronize(options.stream);
     return {};
@@ -151,6 +172,17 @@ Result<void> call_once(const Device& device, Call call, const Pointers<N>& point
     const auto planned = decide_call(state, std::move(call), options, {.deterministic = options.deterministic});
     if (!planned) return planned.error();
     return run_once(planned.value(), pointers, options);
+}
+
+/// Explains with what `Options::variant` or else ESPALIER_FORCE_VARIANT forces, for as many threads as a call gets now.
+template <class P>
+Result<Explanation> explain(const P& problem, const DeviceState& device, const Options& options) {
+    if (auto error = invalid_threads(options)) return *error;
+    const Tables<P> all = tables<P>();
+    const DeviceInfo& here = device.on_threads(threads_for(device, options));
+    return with_forced_variant(all.family, options.variant, [&](const ForcedVariant* forced) {
+        return explain(all, problem, here, forced, {.deterministic = options.deterministic});
+    });
 }
 
 /// What a public plan holds.

@@ -70,7 +70,7 @@ Result<Explanation> explain_interpolate_traces(const Device& device, const Inter
                                                const Options& options) {
     return guarded([&]() -> Result<Explanation> {
         if (auto error = invalid_shape(shape)) return *error;
-        return explain(problem_of(shape), state_of(device).info, options);
+        return explain(problem_of(shape), state_of(device), options);
     });
 }
 

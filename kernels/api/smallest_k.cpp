@@ -126,7 +126,7 @@ Result<Explanation> explain_select_smallest_k(const Device& device, const Select
                                               const Options& options) {
     return guarded([&]() -> Result<Explanation> {
         if (auto error = invalid_shape(shape)) return *error;
-        return explain(problem_of(shape), state_of(device).info, options);
+        return explain(problem_of(shape), state_of(device), options);
     });
 }
 

@@ -102,7 +102,7 @@ Result<Explanation> explain_compute_delays(const Device& device, std::int64_t re
                                            const DelayRule& rule, const Options& options) {
     return guarded([&]() -> Result<Explanation> {
         if (auto error = invalid_shape(receivers, grid, rule)) return *error;
-        return explain(problem_of(receivers, grid, rule), state_of(device).info, options);
+        return explain(problem_of(receivers, grid, rule), state_of(device), options);
     });
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <initializer_list>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -44,6 +45,24 @@ public:
         for (const Setting& setting : *this)
             if (setting.name == name) return setting.value;
         throw std::out_of_range("no tunable called " + std::string(name));
+    }
+
+    /// The same but for the setting that is written like "parallel=0"; nothing if it has none of that name.
+    [[nodiscard]] constexpr std::optional<Configuration> with(std::string_view setting) const {
+        const auto equals = setting.find('=');
+        if (equals == std::string_view::npos || equals + 1 == setting.size()) return std::nullopt;
+        int value = 0;
+        for (const char digit : setting.substr(equals + 1)) {
+            if (digit < '0' || digit > '9' || value > 100'000'000) return std::nullopt;
+            value = value * 10 + (digit - '0');
+        }
+        Configuration other = *this;
+        for (std::size_t i = 0; i < size_; ++i) {
+            if (settings_[i].name != setting.substr(0, equals)) continue;
+            other.settings_[i].value = value;
+            return other;
+        }
+        return std::nullopt;
     }
 
     /// "block=256;items=4", or "default" for a variant without tunables.

@@ -26,7 +26,8 @@ struct DeviceInfo {
 
     // CPU
     std::string microarchitecture{};  ///< "zen4", "intel-6-250"; empty if nobody recorded it
-    int threads = 1;                  ///< hardware threads that this process may use
+    int threads = 1;                  ///< that work may run on: what this process may use, or fewer for one call
+    int all_threads = 0;              ///< where `threads` are those of one call, what this process may use; else 0
     bool avx2 = false;
     bool fma = false;
     bool avx512 = false;       ///< F, BW, DQ and VL together

@@ -25,13 +25,14 @@ struct DeviceTraits {
     double bytes_per_second = 0;  ///< of its memory
 };
 
-/// The views in it live as long as `device`.
+/// The views in it live as long as `device`. A call that runs on fewer threads than the device has asks the device's
+/// trees all the same: what it chooses, and so its result's bits, are the same on any number of them.
 inline DeviceTraits traits_of(const DeviceInfo& device) {
     if (device.kind == DeviceKind::cpu)
         return {.kind = DeviceKind::cpu,
                 .isa = isa_of(device),
                 .microarchitecture = device.microarchitecture,
-                .threads = device.threads};
+                .threads = device.all_threads > 0 ? device.all_threads : device.threads};
     return {.kind = DeviceKind::cuda,
             .sm = device.sm,
             .sm_count = device.sm_count,

@@ -104,4 +104,19 @@ Support supports(const Registered<P>& entry, const P& problem, const Configurati
     return entry.variant.supports(problem, configuration, device);
 }
 
+/// Whether a variant can run a problem there, and with which configuration: `configuration`, or the one that it says is
+/// the same there. That one is put in its place.
+template <class P>
+Support resolve(const Registered<P>& entry, const P& problem, Configuration& configuration, const DeviceInfo& device) {
+    Support support = supports(entry, problem, configuration, device);
+    // Each step settles one of the settings.
+    for (std::size_t steps = 0; !support && steps < Configuration::kCapacity; ++steps) {
+        const auto same = configuration.with(support.same_as());
+        if (!same || *same == configuration) return support;
+        configuration = *same;
+        support = supports(entry, problem, configuration, device);
+    }
+    return support;
+}
+
 }  // namespace espalier

@@ -100,24 +100,27 @@ Result<DispatchResult<P>> decide_forced(const Tables<P>& tables, const P& proble
         return error(ErrorCode::unknown_variant, "it has no configuration '" + forced.configuration +
                                                      "'; its default is '" +
                                                      default_configuration(entry->variant.space).text() + "'");
-    if (const Support support = supports(*entry, problem, *configuration, device); !support)
+    Configuration runs = *configuration;
+    if (const Support support = resolve(*entry, problem, runs, device); !support)
         return error(ErrorCode::unsupported, support.reason + "; leave the choice to the library or name one of " +
                                                  choices_for(tables, device.kind));
     decision.entry = &*entry;
-    decision.configuration = *configuration;
+    decision.configuration = runs;
     decision.forced_by = forced.origin;
     return decision;
 }
 
-/// The first choice that is linked, supports the problem and meets the demands. The baseline that ends every ranking is
-/// not among them: it stands for nothing else. Where it is the only choice it was the fastest.
+/// The first choice that is linked, supports the problem and meets the demands; `runs` is then the configuration that
+/// it is here. The baseline that ends every ranking is not among them: it stands for nothing else. Where it is the only
+/// choice it was the fastest.
 template <class P>
 const Choice<P>* first_that_runs(const Tables<P>& tables, const Leaf<P>& leaf, const P& problem,
-                                 const DeviceInfo& device, const Demands& demands) {
+                                 const DeviceInfo& device, const Demands& demands, Configuration& runs) {
     for (const Choice<P>& choice : leaf.ranking.first(std::max<std::size_t>(leaf.ranking.size(), 2) - 1)) {
         const Registered<P>& entry = tables.registry[static_cast<std::size_t>(choice.variant)];
-        if (!meets(entry, demands)) continue;
-        if (entry.linked() && supports(entry, problem, choice.configuration, device)) return &choice;
+        if (!entry.linked() || !meets(entry, demands)) continue;
+        runs = choice.configuration;
+        if (resolve(entry, problem, runs, device)) return &choice;
     }
     return nullptr;
 }
@@ -129,11 +132,12 @@ std::optional<DispatchResult<P>> decide_by_other_leaves(const Tables<P>& tables,
     SimilarTrees<P> trees(tables.selectors, device);
     while (const Selector<P>* tree = trees.next())
         for (const Leaf<P>& leaf : tree->leaves) {
-            const Choice<P>* choice = first_that_runs(tables, leaf, problem, device, demands);
+            Configuration runs;
+            const Choice<P>* choice = first_that_runs(tables, leaf, problem, device, demands, runs);
             if (!choice) continue;
             const Registered<P>& entry = tables.registry[static_cast<std::size_t>(choice->variant)];
             if (entry.variant.role == Role::baseline) continue;
-            DispatchResult<P> decision{&entry, choice->configuration, tree, &leaf};
+            DispatchResult<P> decision{&entry, runs, tree, &leaf};
             decision.other_leaf = true;
             return decision;
         }
@@ -144,10 +148,10 @@ std::optional<DispatchResult<P>> decide_by_other_leaves(const Tables<P>& tables,
 template <class P>
 const Registered<P>* any_that_meets(const Demands& demands, const Tables<P>& tables, const P& problem,
                                     const DeviceInfo& device) {
-    for (const Registered<P>& entry : tables.registry)
-        if (entry.linked() && meets(entry, demands) &&
-            supports(entry, problem, default_configuration(entry.variant.space), device))
-            return &entry;
+    for (const Registered<P>& entry : tables.registry) {
+        Configuration runs = default_configuration(entry.variant.space);
+        if (entry.linked() && meets(entry, demands) && resolve(entry, problem, runs, device)) return &entry;
+    }
     return nullptr;
 }
 
@@ -167,8 +171,8 @@ Result<DispatchResult<P>> decide_baseline(const Tables<P>& tables, const P& prob
     if (!entry)
         return Error{ErrorCode::unsupported, "this build of the library has no " + std::string(tables.family) +
                                                  " for " + (device.kind == DeviceKind::cpu ? "CPUs" : "GPUs")};
-    const Configuration configuration = default_configuration(entry->variant.space);
-    if (const Support support = supports(*entry, problem, configuration, device); !support)
+    Configuration configuration = default_configuration(entry->variant.space);
+    if (const Support support = resolve(*entry, problem, configuration, device); !support)
         return Error{ErrorCode::unsupported, std::string(tables.family) + " on " + device.key +
                                                  ": no variant can run this problem; the baseline " +
                                                  std::string(entry->variant.name) + ": " + support.reason};
@@ -178,7 +182,8 @@ Result<DispatchResult<P>> decide_baseline(const Tables<P>& tables, const P& prob
 }  // namespace detail
 
 /// Decides what runs. The trees are asked in the order of how alike their devices are to this one, and each leaf's
-/// choices in the order of its ranking: the first choice that is linked and supports the problem wins. If no tree's
+/// choices in the order of its ranking: the first choice that is linked and supports the problem wins, one that is the
+/// same as another configuration here as that configuration. If no tree's
 /// leaf for the problem has one, any leaf's choice will do; only what nothing else can run is the baseline's. Allocates
 /// nothing when a choice is found in a leaf. `forced` may be null. Every variant that does not meet the demands counts
 /// as one that cannot run. Errors: unknown_variant and unsupported for a forced variant; unsupported when even the
@@ -194,10 +199,11 @@ Result<DispatchResult<P>> decide(const Tables<P>& tables, const P& problem, cons
     const Leaf<P>* leaf = nearest_leaf;
     for (const Selector<P>* tree = nearest; tree; tree = trees.next()) {
         if (tree != nearest) leaf = &tree->leaf_of(problem, device);
-        if (const Choice<P>* choice = detail::first_that_runs(tables, *leaf, problem, device, demands))
+        Configuration runs;
+        if (const Choice<P>* choice = detail::first_that_runs(tables, *leaf, problem, device, demands, runs))
             // In its place at once: a result that is copied when its parts were just written waits for the stores.
             return Result<DispatchResult<P>>(std::in_place, &tables.registry[static_cast<std::size_t>(choice->variant)],
-                                             choice->configuration, tree, leaf);
+                                             runs, tree, leaf);
     }
     if (auto decision = detail::decide_by_other_leaves(tables, problem, device, demands)) return *decision;
     return detail::decide_baseline(tables, problem, device, nearest, nearest_leaf, demands);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "espalier/explanation.hpp"
@@ -34,10 +35,12 @@ void describe_leaf(Explanation& explanation, const Tables<P>& tables, const P& p
     explanation.regret_high = leaf.regret_hi;
     for (const Choice<P>& choice : leaf.ranking) {
         const Registered<P>& entry = tables.registry[static_cast<std::size_t>(choice.variant)];
-        std::string infeasible = supports(entry, problem, choice.configuration, device).reason;
+        Configuration runs = choice.configuration;
+        std::string infeasible = resolve(entry, problem, runs, device).reason;
         if (infeasible.empty()) infeasible = unmet(entry, demands);
-        explanation.ranking.push_back(
-            {std::string(entry.variant.name), choice.configuration.text(), choice.slowdown, std::move(infeasible)});
+        std::string same_as = infeasible.empty() && runs != choice.configuration ? runs.text() : "";
+        explanation.ranking.push_back({std::string(entry.variant.name), choice.configuration.text(), choice.slowdown,
+                                       std::move(infeasible), std::move(same_as)});
     }
 }
 
@@ -54,6 +57,10 @@ Explanation explanation_of(const DispatchResult<P>& decision, const Tables<P>& t
     explanation.device = device.key;
     explanation.variant = variant.name;
     explanation.configuration = decision.configuration.text();
+    if (device.kind == DeviceKind::cpu) {
+        explanation.threads = device.threads;
+        explanation.all_threads = std::max(device.threads, device.all_threads);
+    }
     explanation.workspace_bytes = workspace_bytes(decision, problem, device);
     explanation.nondeterminism = variant.nondeterminism;
     explanation.forced_by = decision.forced_by;
@@ -70,15 +77,6 @@ Result<Explanation> explain(const Tables<P>& tables, const P& problem, const Dev
     const auto decision = decide(tables, problem, device, forced, demands);
     if (!decision) return decision.error();
     return explanation_of(decision.value(), tables, problem, device, demands);
-}
-
-/// Explains with what `Options::variant` or else ESPALIER_FORCE_VARIANT forces.
-template <class P>
-Result<Explanation> explain(const P& problem, const DeviceInfo& device, const Options& options) {
-    const Tables<P> all = tables<P>();
-    return with_forced_variant(all.family, options.variant, [&](const ForcedVariant* forced) {
-        return explain(all, problem, device, forced, {.deterministic = options.deterministic});
-    });
 }
 
 }  // namespace espalier

@@ -22,11 +22,12 @@ std::string choice(const std::string& variant, const std::string& configuration)
     return configuration == "default" ? variant : variant + " (" + configuration + ")";
 }
 
-/// The candidate that the explanation's variant and configuration are, or -1.
+/// Of the candidates that can run, the first one that is the explanation's variant and configuration here, or -1.
 std::ptrdiff_t place(const Explanation& explanation) {
     const auto& ranking = explanation.ranking;
     for (std::size_t i = 0; i < ranking.size(); ++i)
-        if (ranking[i].variant == explanation.variant && ranking[i].configuration == explanation.configuration)
+        if (ranking[i].variant == explanation.variant && ranking[i].infeasible.empty() &&
+            (ranking[i].same_as.empty() ? ranking[i].configuration : ranking[i].same_as) == explanation.configuration)
             return static_cast<std::ptrdiff_t>(i);
     return -1;
 }
@@ -48,6 +49,7 @@ std::string ranking_text(const Explanation& explanation) {
         text += static_cast<std::ptrdiff_t>(i) == chosen ? "  > " : "    ";
         text += two_decimals(candidate.slowdown) + "x  " + choice(candidate.variant, candidate.configuration);
         if (!candidate.infeasible.empty()) text += "  [cannot run: " + candidate.infeasible + "]";
+        if (!candidate.same_as.empty()) text += "  [here the same as " + candidate.same_as + "]";
         text += '\n';
     }
     return text;
@@ -74,6 +76,8 @@ std::string Explanation::text() const {
     std::string text = family + " " + problem + " on " + device + "\n";
     text += "runs: " + choice(variant, configuration) + "\n";
     text += "why: " + reason + "\n";
+    if (threads < all_threads)
+        text += "threads: " + std::to_string(threads) + " of " + std::to_string(all_threads) + "\n";
     if (workspace_bytes > 0) text += "workspace: " + std::to_string(workspace_bytes) + " bytes\n";
     if (!deterministic()) text += "equal calls may differ: " + nondeterminism + "\n";
     for (std::string_view lines = ignored; !lines.empty();) {
@@ -102,9 +106,12 @@ inline namespace v0 {
 
 Result<Explanation> explain(const Device& device, std::string_view family, std::string_view problem,
                             const Options& options) {
-    return guarded([&] {
+    return guarded([&]() -> Result<Explanation> {
+        if (auto error = invalid_threads(options)) return *error;
+        const DeviceState& state = state_of(device);
+        const DeviceInfo& here = state.on_threads(threads_for(state, options));
         return with_forced_variant(family, options.variant, [&](const ForcedVariant* forced) {
-            return explain(family, problem, state_of(device).info, forced, {.deterministic = options.deterministic});
+            return explain(family, problem, here, forced, {.deterministic = options.deterministic});
         });
     });
 }

@@ -44,6 +44,7 @@ nlohmann::ordered_json to_json(const Explanation& why) {
                                 {"device", why.device},
                                 {"variant", why.variant},
                                 {"configuration", why.configuration},
+                                {"threads", why.threads},
                                 {"reason", why.reason},
                                 {"nondeterminism", why.nondeterminism},
                                 {"forced_by", why.forced_by},
@@ -64,7 +65,8 @@ nlohmann::ordered_json to_json(const Explanation& why) {
         json["ranking"].push_back({{"variant", candidate.variant},
                                    {"configuration", candidate.configuration},
                                    {"slowdown", candidate.slowdown},
-                                   {"infeasible", candidate.infeasible}});
+                                   {"infeasible", candidate.infeasible},
+                                   {"same_as", candidate.same_as}});
     return json;
 }
 

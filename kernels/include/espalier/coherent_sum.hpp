@@ -68,7 +68,7 @@ public:
 ESPALIER_API Result<CoherentSumPlan> plan_coherent_sum(const Device& device, const CoherentSumShape& shape,
                                                        Coherence output, const Options& options = {});
 
-/// What either would run, and why. Options: `variant` and `deterministic`.
+/// What either would run, and why. Options: `variant`, `deterministic`, `threads`.
 ESPALIER_API Result<Explanation> explain_coherent_sum(const Device& device, const CoherentSumShape& shape,
                                                       Coherence output, const Options& options = {});
 

@@ -75,7 +75,7 @@ ESPALIER_API Result<ConvolutionPlan> plan_convolve_2d(const Device& device, cons
                                                       const Filter5x5& filter, Border border,
                                                       const Options& options = {});
 
-/// What `convolve_2d` would run for an image of this shape, and why. Options: `variant` and `deterministic`.
+/// What `convolve_2d` would run for an image of this shape, and why. Options: `variant`, `deterministic`, `threads`.
 ESPALIER_API Result<Explanation> explain_convolve_2d(const Device& device, const ImageShape& shape,
                                                      const Filter5x5& filter, Border border,
                                                      const Options& options = {});

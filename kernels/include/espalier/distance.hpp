@@ -89,7 +89,7 @@ ESPALIER_API Result<DistancesPlan> plan_pairwise_distances(const Device& device,
                                                            MatrixLayout layout = MatrixLayout::transposed);
 
 /// What `pairwise_distances` would run for sets of these sizes, and why; their values are not read.
-/// Options: `variant` and `deterministic`.
+/// Options: `variant`, `deterministic`, `threads`.
 ESPALIER_API Result<Explanation> explain_pairwise_distances(const Device& device, const Items& queries,
                                                             const Items& points, const DistanceRule& rule,
                                                             const Options& options = {},

@@ -27,6 +27,7 @@ struct ESPALIER_API Explanation {
         std::string configuration;  ///< "block=256", or "default"
         double slowdown;            ///< geometric mean over the leaf's problems of its time / the best time
         std::string infeasible;     ///< why it cannot run this problem here; empty if it can
+        std::string same_as{};      ///< the configuration that it is the same as here and runs as; else empty
     };
 
     std::string family;
@@ -35,6 +36,8 @@ struct ESPALIER_API Explanation {
 
     std::string variant;  ///< what runs
     std::string configuration;
+    int threads = 0;      ///< on a CPU: how many a call may run on now
+    int all_threads = 0;  ///< and how many there are for this process
     std::size_t workspace_bytes = 0;  ///< of device memory that it needs beside its arrays
     std::string nondeterminism;  ///< why equal calls may differ within the tolerance; empty if they give equal bits
     std::string forced_by;       ///< "ESPALIER_FORCE_VARIANT" or "the option variant"; empty if the selector chose
@@ -66,7 +69,7 @@ struct ESPALIER_API Explanation {
 };
 
 /// Explains the choice for any family ("convolution_2d", ...) and problem key ("width=640;height=480";
-/// axes left out keep the family's defaults), without running anything. Options: `variant` and `deterministic`.
+/// axes left out keep the family's defaults), without running anything. Options: `variant`, `deterministic`, `threads`.
 /// Errors: invalid_argument for an unknown family or key, and whatever running the problem would give.
 ESPALIER_API Result<Explanation> explain(const Device& device, std::string_view family, std::string_view problem,
                                          const Options& options = {});
