@@ -1,6 +1,8 @@
-"""Rows 13, 14, 15, 23, 24 and 32: what users hand to the library and to the commands."""
+"""Rows 13, 14, 15, 23, 24, 32, 35 and 38: what users hand to the library and to the commands."""
 
 import json
+import os
+from pathlib import Path
 
 from injection import Machine, Outcome, gtest, run, sealed
 
@@ -159,4 +161,44 @@ def row_32(machine: Machine) -> Outcome:
     return outcome
 
 
-ROWS = {13: row_13, 14: row_14, 15: row_15, 23: row_23, 24: row_24, 32: row_32}
+def row_35(machine: Machine) -> Outcome:
+    """fork after a call on threads, a pinned first call, one CPU, OpenMP of the caller's, a quota: right, and no hang."""
+    outcome = Outcome()
+    count_tests(outcome, gtest(machine, "threads_test", "Pinned.*:OneCpu.*:Limited.*:Children/*:ForkOfASingleThread.*"))
+    count_tests(outcome, gtest(machine, "cpu_limits_test", "Quota.*:UsableThreads.*:ProcessCpus.*"))
+    quota_of_this_machine(machine, outcome)
+    return outcome
+
+
+def quota_of_this_machine(machine: Machine, outcome: Outcome) -> None:
+    """A process in a control group with one CPU's time is one of one thread. Needs the right to make such a group."""
+    for parent, name, text in (("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "100000"), ("/sys/fs/cgroup", "cpu.max", "100000 100000")):
+        group = Path(parent) / f"espalier-fault-{os.getpid()}"
+        try:
+            group.mkdir()
+        except OSError:
+            continue
+        try:
+            (group / name).write_text(text)
+            done = run(["sh", "-c", f'echo $$ >"{group}/cgroup.procs" && exec "$0" doctor --device cpu --no-ceilings --json',
+                        machine.espalier])
+            found = json.loads(done.out)["devices"][0] if done.code == 0 else {"limits": {}}
+            mask = found["limits"].get("cpus")
+            outcome.count(found.get("threads") == 1 and found["limits"].get("quota_cpus") == 1 and
+                          found["limits"].get("limited_by_quota") == (mask != "0"), f"a quota of one CPU: {done}")
+            return
+        except OSError:
+            pass  # a group without this controller
+        finally:
+            group.rmdir()
+
+
+def row_38(machine: Machine) -> Outcome:
+    """`Options::deterministic`, and every CPU variant that promises it: equal bits on 1, 2, 3 and 8 threads."""
+    outcome = Outcome()
+    count_tests(outcome, gtest(machine, "threads_test", "Deterministic.*"))
+    count_tests(outcome, gtest(machine, "any_threads_test", "Variants/EveryCpuVariant.GivesEqualBits*", 1800))
+    return outcome
+
+
+ROWS = {13: row_13, 14: row_14, 15: row_15, 23: row_23, 24: row_24, 32: row_32, 35: row_35, 38: row_38}

@@ -45,6 +45,8 @@ FAULTS = {
     31: "tables that floats cannot hold: Unix seconds, UTM metres, large labels, nearly parallel rows",
     32: "a plan run with other sizes, a bad workspace, pointers of the wrong side, after its device's reset",
     33: "whole sweeps of one program compared with each other; one variant made 10% slower",
+    35: "fork after a parallel call; pinned first call; one CPU; nested and dynamic OpenMP; a cgroup quota",
+    38: "100 equal calls that promise equal bits, at 1, 2, 3 and 8 threads, on data that cancels",
 }
 ROWS = dict(sorted((variants.ROWS | sweeps.ROWS | journals.ROWS | library.ROWS | cluster.ROWS |
                    repetition.ROWS | outputs.ROWS | inputs.ROWS | precision.ROWS | comparison.ROWS).items()))
