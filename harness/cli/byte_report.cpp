@@ -49,22 +49,25 @@ double ByteCounts::entropy() const {
     return bits;
 }
 
-std::string table_of(const ByteCounts& counts, int bar_columns) {
+std::string table_of(const ByteCounts& counts, int bar_columns, Counted what) {
     const std::uint64_t most = *std::max_element(counts.counts.begin(), counts.counts.end());
     const std::size_t width = std::max<std::size_t>(5, std::to_string(most).size());
     std::string text;
-    if (counts.bytes > 0) text += fmt::format("value      {:>{}}    share\n", "count", width);
+    const bool bytes = what == Counted::bytes;
+    if (counts.bytes > 0) text += fmt::format("value {}{:>{}}    share\n", bytes ? "     " : "", "count", width);
     for (std::size_t value = 0; value < counts.counts.size(); ++value) {
         const std::uint64_t count = counts.counts[value];
         if (count == 0) continue;
-        text += fmt::format("{:3} {:02x} {:<3} {:>{}} {:>8}", value, value, name_of(value), count, width,
-                            percent(counts.share(value)));
+        const std::string name =
+            bytes ? fmt::format("{:3} {:02x} {:<3}", value, value, name_of(value)) : fmt::format("{:5}", value);
+        text += fmt::format("{} {:>{}} {:>8}", name, count, width, percent(counts.share(value)));
         const double share_of_most = static_cast<double>(count) / static_cast<double>(most);
         const std::string bar = bar_columns > 0 ? bar_of(share_of_most, bar_columns) : "";
         text.append(bar.empty() ? "" : " ").append(bar).append("\n");
     }
-    return text + fmt::format("{}, {} of 256 values, {:.4f} bits per byte\n", counted(counts.bytes, "byte"),
-                              counts.distinct(), counts.entropy());
+    return text + fmt::format("{}, {} of 256 values, {:.4f} bits per {}\n",
+                              counted(counts.bytes, bytes ? "byte" : "pixel"), counts.distinct(), counts.entropy(),
+                              bytes ? "byte" : "pixel");
 }
 
 std::string csv_of(const ByteCounts& counts) {

@@ -7,7 +7,10 @@
 
 namespace espalier::bench::cli {
 
-/// How often each byte occurred in a file.
+/// What the values are of: bytes of a file, which have names, or pixels of an image.
+enum class Counted { bytes, pixels };
+
+/// How often each value occurred.
 struct ByteCounts {
     Histogram256 counts{};
     std::uint64_t bytes = 0;
@@ -20,7 +23,7 @@ struct ByteCounts {
 
 /// A row for each value that occurs, with a bar as long as its count where `bar_columns` is more than 0; then a line
 /// with the totals.
-std::string table_of(const ByteCounts& counts, int bar_columns);
+std::string table_of(const ByteCounts& counts, int bar_columns, Counted what = Counted::bytes);
 
 /// "value,count,share" and 256 rows.
 std::string csv_of(const ByteCounts& counts);

@@ -1,7 +1,6 @@
-// espalier convolve: a 5x5 filter over a photograph, by the variant that the selector chooses.
+// espalier convolve: a square filter over a photograph, 5x5 by the variant that the selector chooses.
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,9 +10,11 @@
 #include "harness/apps/io/image.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
+#include "harness/cli/image_filter.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/files/replaced_file.hpp"
 #include "harness/files/same_file.hpp"
+#include "harness/text/counted.hpp"
 #include "harness/text/printable.hpp"
 #include "harness/text/to_stderr.hpp"
 
@@ -26,15 +27,15 @@ struct ConvolveOptions {
     std::string device = "auto";
     std::string variant;
     std::string border = "mirror";
+    std::string alpha = "weighted";
+    int offset = 0;
+    int depth = 8;
+    int quality = 0;  ///< 0: not given
+    std::string subsampling;
     std::uint64_t max_image = io::kMaxImageBytes;
     bool explain = false;
     bool quiet = false;
     bool json = false;
-};
-
-struct Run {
-    Explanation explanation;
-    double milliseconds;
 };
 
 /// The text file that --kernel names; empty if it is a filter's own name.
@@ -46,28 +47,19 @@ Border border_of(const std::string& name) {
     return name == "zero" ? Border::zero : name == "replicate" ? Border::replicate : Border::mirror;
 }
 
-/// The result replaces `image`. Transparency is kept: filtered by Laplace, say, it would hide the result.
-Run convolve(const Device& device, io::Image& image, const Filter5x5& filter, const ConvolveOptions& options) {
-    const ImageShape shape{image.width, image.height, image.channels};
-    const Border border = border_of(options.border);
-    Run run{value_or_fail(explain_convolve_2d(device, shape, filter, border, {.variant = options.variant})), 0};
-    io::Image result = io::allocate_image(options.input, image.width, image.height, image.channels);
-    const auto start = std::chrono::steady_clock::now();
-    succeed_or_fail(convolve_2d(device, ConstImage(image.pixels.data(), shape), filter, border,
-                                Image{result.pixels.data(), shape}, {.variant = options.variant}));
-    run.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-    for (std::size_t alpha = 3; image.channels == 4 && alpha < result.pixels.size(); alpha += 4)
-        result.pixels[alpha] = image.pixels[alpha];
-    image = std::move(result);
-    return run;
-}
-
-void tell(const ConvolveOptions& options, const io::Image& image, const Device& device, const Run& run) {
+void tell(const ConvolveOptions& options, const io::Image& image, const io::Losses& losses, const Device& device,
+          const FilterRun& run) {
     if (options.explain) to_stderr("{}\n", run.explanation.text());
-    if (!options.quiet)
+    if (!options.quiet) {
         to_stderr("{}: {} x {} x {} by convolution_2d/{} ({}) on {} in {:.2f} ms{}\n", printable(options.input),
                   image.width, image.height, image.channels, run.explanation.variant, run.explanation.configuration,
                   device.key(), run.milliseconds, device.is_cuda() ? ", transfers included" : "");
+        for (const std::string& note : image.metadata.notes) to_stderr("{}: {}\n", printable(options.input), note);
+        if (run.weighed_pixels > 0)
+            to_stderr("{}: {} beside transparency weighed by alpha, on the CPU (--alpha independent does not)\n",
+                      printable(options.input), counted(run.weighed_pixels, "pixel"));
+        for (const std::string& loss : losses) to_stderr("{}: {}\n", printable(options.output), loss);
+    }
     if (!options.json) return;
     const nlohmann::ordered_json line{{"input", options.input},
                                       {"output", options.output},
@@ -77,38 +69,96 @@ void tell(const ConvolveOptions& options, const io::Image& image, const Device& 
                                       {"device", device.key()},
                                       {"variant", run.explanation.variant},
                                       {"configuration", run.explanation.configuration},
-                                      {"milliseconds", run.milliseconds}};
+                                      {"milliseconds", run.milliseconds},
+                                      {"weighed_pixels", run.weighed_pixels},
+                                      {"input_notes", image.metadata.notes},
+                                      {"output_notes", losses}};
     print_json(line);
 }
 
-void run_convolve(const ConvolveOptions& options) {
+/// What contradicts itself, before anything is read.
+void check_options(const ConvolveOptions& options) {
     io::check_image_ending(options.output);
     if (options.json && options.output == kStandardStream)
         throw Failure(ExitCode::usage, "the image goes to the standard output: leave out --json");
+    if (options.input == kStandardStream && options.kernel == kStandardStream)
+        throw Failure(ExitCode::usage, "the image and --kernel cannot both be the standard input: name a file");
+    if (options.depth != 8)
+        throw Failure(ExitCode::usage,
+                      "--depth is 8: filters compute with 8 bits a channel, and more would hold nothing more");
+    if ((options.quality != 0 || !options.subsampling.empty()) && !io::ends_as_jpeg(options.output))
+        throw Failure(ExitCode::usage, "--quality and --subsampling are of JPEG: name an output that ends in .jpg");
     refuse_same_files({{"", options.output}}, {{"", options.input}, {"--kernel", filter_file(options.kernel)}});
+}
+
+/// Filters of 7x7 have no variants and run on the CPU.
+Device device_for(const ConvolveOptions& options, const io::SquareFilter& filter) {
     const Device device = device_of(options.device);
-    const Filter5x5 filter = io::filter(options.kernel);
+    if (filter.side != 7) return device;
+    if (!options.variant.empty()) throw Failure(ExitCode::usage, "7x7 filters have no variants: leave out --variant");
+    if (device.is_cuda() && options.device != "auto")
+        throw Failure(ExitCode::usage, "7x7 filters are computed on the CPU alone: say --device cpu");
+    return Device::cpu();
+}
+
+io::JpegOptions jpeg_options(const ConvolveOptions& options) {
+    io::JpegOptions jpeg;
+    if (options.quality != 0) jpeg.quality = options.quality;
+    if (!options.subsampling.empty())
+        jpeg.subsampling = options.subsampling == "4:4:4"   ? io::Subsampling::s444
+                           : options.subsampling == "4:2:2" ? io::Subsampling::s422
+                                                            : io::Subsampling::s420;
+    return jpeg;
+}
+
+void run_convolve(const ConvolveOptions& options) {
+    check_options(options);
+    ImageFilter how{.filter = io::square_filter(options.kernel),
+                    .border = border_of(options.border),
+                    .offset = options.offset,
+                    .weigh_by_alpha = options.alpha == "weighted",
+                    .variant = options.variant};
+    const Device device = device_for(options, how.filter);
     io::Image image = io::read_image(options.input, options.max_image);
-    const Run run = convolve(device, image, filter, options);
-    io::write_image(options.output, image);
-    tell(options, image, device, run);
+    const FilterRun run = apply_filter(device, options.input, image, how);
+    const io::Losses losses = io::write_image(options.output, image, jpeg_options(options));
+    tell(options, image, losses, device, run);
 }
 
 }  // namespace
 
 void add_convolve(Command& app, ExitCode&) {
     const auto options = std::make_shared<ConvolveOptions>();
-    Command command = app.add_subcommand("convolve", "Applies a 5x5 filter to a JPEG or PNG image");
-    command.add_option("input", options->input, "JPEG or PNG image; - is the standard input").required();
+    Command command = app.add_subcommand("convolve", "Applies a 3x3, 5x5 or 7x7 filter to an image");
+    command.add_option("input", options->input, "JPEG, PNG, TIFF, PGM or PPM image; - is the standard input")
+        .required();
     command
         .add_option("output", options->output,
-                    "image to write: .png (lossless), .jpg or .jpeg; - is the standard output, as PNG")
+                    "image to write: .png, .tif, .pgm or .ppm (lossless), .jpg; - is the standard output, as PNG")
         .required();
-    command.add_option("--kernel", options->kernel, "laplace, gauss, sharpen, box, or a text file of 25 numbers")
+    command
+        .add_option("--kernel", options->kernel,
+                    "laplace, gauss, sharpen, box, or a text file of 3, 5 or 7 rows of as many numbers; applied as a "
+                    "correlation: not flipped")
+        .capture_default_str();
+    command
+        .add_option("--offset", options->offset,
+                    "added to each sum after it is rounded, 0 to 255: 128 keeps what is below 0")
+        .within(0, 255)
+        .capture_default_str();
+    command
+        .add_option("--alpha", options->alpha,
+                    "weighted: transparent pixels lend no colour to others; independent: they count as others do")
+        .one_of({"weighted", "independent"})
         .capture_default_str();
     command.add_option("--border", options->border, "what the filter reads outside the image")
         .one_of({"zero", "replicate", "mirror"})
         .capture_default_str();
+    command.add_option("--quality", options->quality, "of a JPEG, 1 to 100 (default: as the input's, or 95)")
+        .within(1, 100);
+    command.add_option("--subsampling", options->subsampling, "of a JPEG's colours (default: as the input's, or 4:2:0)")
+        .one_of({"4:4:4", "4:2:2", "4:2:0"});
+    command.add_option("--depth", options->depth, "bits a channel of the output: 8").capture_default_str();
     command.add_option("--max-image", options->max_image, "refuse images of more bytes (default: 1GiB)").bytes();
     command.add_option("--device", options->device, kDeviceHelp).capture_default_str();
     command.add_option("--variant", options->variant, "force a variant instead of the selector's choice");

@@ -1,4 +1,5 @@
-// espalier histogram: how often each byte occurs in a file of any size, by the variant that the selector chooses.
+// espalier histogram: how often each byte occurs in a file of any size, or each value of an image's pixels, by the
+// variant that the selector chooses.
 
 #include "espalier/histogram.hpp"
 
@@ -9,12 +10,16 @@
 #include <future>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "harness/apps/io/byte_file.hpp"
+#include "harness/apps/io/image.hpp"
 #include "harness/cli/byte_report.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
+#include "harness/cli/pixel_counts.hpp"
 #include "harness/cli/print_json.hpp"
+#include "harness/files/replaced_file.hpp"
 #include "harness/files/same_file.hpp"
 #include "harness/sweep/clock.hpp"
 #include "harness/sweep/progress.hpp"
@@ -31,7 +36,9 @@ struct HistogramOptions {
     std::string device = "auto";
     std::string variant;
     std::uint64_t memory = std::uint64_t{128} << 20;
-    bool json = false, explain = false, quiet = false;
+    std::string mask;
+    std::uint64_t max_image = io::kMaxImageBytes;
+    bool json = false, explain = false, quiet = false, pixels = false;
 };
 
 struct Outcome {
@@ -105,7 +112,54 @@ void print(const HistogramOptions& options, const Device& device, const Explanat
         fmt::print("{}", table_of(outcome.counts, options.format == "bars" ? bar_columns() : 0));
 }
 
+nlohmann::ordered_json as_json(const HistogramOptions& options, const Device& device, const io::Image& image,
+                               const PixelCounts& counts) {
+    auto channels = nlohmann::ordered_json::array();
+    for (const ChannelCounts& channel : counts.channels)
+        channels.push_back({{"channel", channel.channel},
+                            {"distinct", channel.counts.distinct()},
+                            {"entropy_bits", channel.counts.entropy()},
+                            {"counts", channel.counts.counts}});
+    return {{"file", options.input},
+            {"width", image.width},
+            {"height", image.height},
+            {"pixels", counts.pixels},
+            {"device", device.key()},
+            {"variant", counts.explanation.variant},
+            {"configuration", counts.explanation.configuration},
+            {"counting_seconds", counts.counting_seconds},
+            {"notes", image.metadata.notes},
+            {"channels", channels}};
+}
+
+void run_pixels(const HistogramOptions& options) {
+    refuse_same_files({}, {{"", options.input}, {"--mask", options.mask}});
+    const Device device = device_of(options.device);
+    const io::Image image = io::read_image(options.input, options.max_image);
+    std::optional<io::Image> mask;
+    if (!options.mask.empty()) mask = io::read_image(options.mask, options.max_image);
+    const PixelCounts counts = count_pixels(device, image, mask ? &*mask : nullptr, options.mask, options.variant);
+    if (options.explain) to_stderr("{}\n", counts.explanation.text());
+    if (options.json || options.format == "json")
+        print_json(as_json(options, device, image, counts));
+    else if (options.format == "csv")
+        fmt::print("{}", csv_of(counts));
+    else
+        fmt::print("{}", table_of(counts, options.format == "bars" ? bar_columns() : 0));
+    if (options.quiet) return;
+    to_stderr("{}: {} of {} x {}, counted in {:.3f} s by histogram/{} ({}) on {}{}\n", printable(options.input),
+              counted(counts.pixels, "pixel"), image.width, image.height, counts.counting_seconds,
+              counts.explanation.variant, counts.explanation.configuration, device.key(),
+              device.is_cuda() ? ", transfers included" : "");
+    for (const std::string& note : image.metadata.notes) to_stderr("{}: {}\n", printable(options.input), note);
+}
+
 void run_histogram(const HistogramOptions& options) {
+    if (!options.mask.empty() && !options.pixels)
+        throw Failure(ExitCode::usage, "--mask chooses pixels: say --pixels, too");
+    if (options.input == kStandardStream && options.mask == kStandardStream)
+        throw Failure(ExitCode::usage, "the image and --mask cannot both be the standard input: name a file");
+    if (options.pixels) return run_pixels(options);
     constexpr std::uint64_t kLeast = 1024, kMost = std::uint64_t{1} << 40;
     if (options.memory < 2 * kLeast || options.memory > kMost)
         throw Failure(ExitCode::usage, "--memory is 2KiB to 1TiB: two chunks of the file are held at a time");
@@ -136,7 +190,8 @@ void run_histogram(const HistogramOptions& options) {
 
 void add_histogram(Command& app, ExitCode&) {
     const auto options = std::make_shared<HistogramOptions>();
-    Command command = app.add_subcommand("histogram", "Counts how often each byte occurs in a file of any size");
+    Command command = app.add_subcommand(
+        "histogram", "Counts how often each byte of a file, or each value of an image's pixels, occurs");
     command.add_option("file", options->input, "any file; - is the standard input").required();
     command.add_option("--format", options->format, "table, bars (a chart in the terminal), csv or json")
         .one_of({"table", "bars", "csv", "json"})
@@ -144,6 +199,11 @@ void add_histogram(Command& app, ExitCode&) {
     command.add_option("--device", options->device, kDeviceHelp).capture_default_str();
     command.add_option("--variant", options->variant, "force a variant instead of the selector's choice");
     command.add_option("--memory", options->memory, "for the two chunks of the file that are held: 128MiB, 1GiB")
+        .bytes();
+    command.add_flag("--pixels", options->pixels,
+                     "count the pixels of an image, by channel, not the bytes of its file: JPEG, PNG, TIFF, PGM, PPM");
+    command.add_option("--mask", options->mask, "with --pixels: an image as large, black where pixels do not count");
+    command.add_option("--max-image", options->max_image, "with --pixels: refuse images of more bytes (default: 1GiB)")
         .bytes();
     command.add_flag("--explain", options->explain, "say why this variant was chosen");
     command.add_flag("--json", options->json, "the same as --format json");

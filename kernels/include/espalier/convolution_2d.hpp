@@ -26,6 +26,17 @@ enum class Border {
 /// values add up to less than 1e36, so that no sum over an image is infinite.
 using Filter5x5 = std::array<float, 25>;
 
+/// 3x3 and 7x7 coefficients, applied as those of a `Filter5x5` are.
+using Filter3x3 = std::array<float, 9>;
+using Filter7x7 = std::array<float, 49>;
+
+/// The 5x5 filter that computes what a 3x3 one does, to the last bit: zeros around it.
+constexpr Filter5x5 as_5x5(const Filter3x3& filter) {
+    Filter5x5 larger{};
+    for (std::size_t i = 0; i < filter.size(); ++i) larger[(i / 3 + 1) * 5 + i % 3 + 1] = filter[i];
+    return larger;
+}
+
 /// Size of an 8-bit image in pixels, and its interleaved channels: 1, 3 or 4.
 struct ImageShape {
     std::int64_t width = 0;
@@ -60,6 +71,13 @@ struct ConstImage {
 ESPALIER_API Result<void> convolve_2d(const Device& device, const ConstImage& image, const Filter5x5& filter,
                                       Border border, const Image& result, const Options& options = {});
 
+/// The same with a 7x7 filter, dx and dy in -3..3, on the CPU alone and without variants: products of a column and a
+/// row (a Gaussian, a box) are found and take 14 multiplications a value instead of 49. Whole coefficients are computed
+/// exactly. Equal calls give equal bits. There is no plan: its own memory is seven rows of the image per thread.
+/// Errors: as above; unsupported for a GPU, unknown_variant where `Options::variant` names one.
+ESPALIER_API Result<void> convolve_2d(const Device& device, const ConstImage& image, const Filter7x7& filter,
+                                      Border border, const Image& result, const Options& options = {});
+
 /// One filter for images of one shape.
 class ESPALIER_API ConvolutionPlan : public Plan {
 public:
@@ -79,5 +97,25 @@ ESPALIER_API Result<ConvolutionPlan> plan_convolve_2d(const Device& device, cons
 ESPALIER_API Result<Explanation> explain_convolve_2d(const Device& device, const ImageShape& shape,
                                                      const Filter5x5& filter, Border border,
                                                      const Options& options = {});
+
+/// `variant` is "rows_7x7", or "rows_7x7_separable" for a product of a column and a row.
+ESPALIER_API Result<Explanation> explain_convolve_2d(const Device& device, const ImageShape& shape,
+                                                     const Filter7x7& filter, Border border,
+                                                     const Options& options = {});
+
+// A 3x3 filter is computed as the 5x5 one that it stands for.
+
+inline Result<void> convolve_2d(const Device& device, const ConstImage& image, const Filter3x3& filter, Border border,
+                                const Image& result, const Options& options = {}) {
+    return convolve_2d(device, image, as_5x5(filter), border, result, options);
+}
+inline Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ImageShape& shape, const Filter3x3& filter,
+                                                Border border, const Options& options = {}) {
+    return plan_convolve_2d(device, shape, as_5x5(filter), border, options);
+}
+inline Result<Explanation> explain_convolve_2d(const Device& device, const ImageShape& shape, const Filter3x3& filter,
+                                               Border border, const Options& options = {}) {
+    return explain_convolve_2d(device, shape, as_5x5(filter), border, options);
+}
 
 }  // namespace espalier::inline v0
