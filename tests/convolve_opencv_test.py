@@ -40,9 +40,21 @@ KERNELS = {
     "black": np.full((5, 5), -32768),
     "sharpen": np.pad([[0, -1, 0], [-1, 5, -1], [0, -1, 0]], 1),
 }
+SIZED = {  # of 3 and 7 a side: the second and the last two are products of a column and a row
+    "cross": np.array([[0, -1, 0], [-1, 5, -1], [0, -1, 0]]),
+    "sobel": np.array([[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]]),
+    "corner of 3": np.pad([[1]], ((0, 2), (0, 2))),
+    "seven": random.integers(-20, 21, (7, 7)),
+    "seven words": random.integers(-32768, 32768, (7, 7)),
+    "corner of 7": np.pad([[1]], ((0, 6), (0, 6))),
+    "slope of 7": np.outer([1, 6, 15, 20, 15, 6, 1], [-3, -2, -1, 0, 1, 2, 3]),
+}
+KERNELS |= SIZED
 BINOMIAL = np.array([1, 4, 6, 4, 1])
 FRACTIONAL = {
     "gauss": np.outer(BINOMIAL, BINOMIAL) / 256,
+    "binomial of 7": np.outer([1, 6, 15, 20, 15, 6, 1], [1, 6, 15, 20, 15, 6, 1]) / 4096,
+    "thirds": np.arange(-24, 25).reshape(7, 7) / 300,
     "tenths": np.pad([[0.1, -0.2, 0.3], [0.4, 0.5, -0.6], [0.7, -0.8, 0.7]], ((0, 2), (1, 1))),  # of no symmetry
 }
 
@@ -65,7 +77,7 @@ def photographs():
 
 
 def opencv(image, kernel, border):
-    """filter2D of the colours; transparency is copied, as `espalier convolve` does."""
+    """filter2D of the colours; transparency is copied, as `espalier convolve --alpha independent` does."""
     colours = image[..., :3] if image.ndim == 3 else image
     if 255 * np.abs(kernel).sum() < 1 << 24:
         filtered = cv2.filter2D(colours, -1, kernel.astype(np.float32), borderType=BORDERS[border])
@@ -81,12 +93,13 @@ class AgainstOpenCV(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def convolve(self, source, kernel, border, *options):
+    def convolve(self, source, kernel, border, *options, alpha="independent"):
         """What the program writes, and the variant that did it."""
         result = self.folder / "result.png"
         result.unlink(missing_ok=True)
         finished = subprocess.run(
-            [PROGRAM, "convolve", "--json", "--kernel", str(kernel), "--border", border, *options, source, result],
+            [PROGRAM, "convolve", "--json", "--alpha", alpha, "--kernel", str(kernel), "--border", border, *options,
+             source, result],
             capture_output=True, text=True)
         if finished.returncode != 0:
             raise AssertionError(finished.stderr)
@@ -130,6 +143,39 @@ class AgainstOpenCV(unittest.TestCase):
         for name, image in self.scikit_learns():
             self.assert_equal(PHOTOGRAPHS / name, image, KERNELS)
 
+    def test_sobel_with_an_offset(self):
+        """OpenCV adds its delta before it rounds, which is the same for whole sums."""
+        for name, image in self.scikit_learns():
+            for kernel in ("sobel", "slope of 7", "laplace"):
+                ours, _ = self.convolve(PHOTOGRAPHS / name, self.kernel_file(kernel), "mirror", "--offset", "128")
+                theirs = cv2.filter2D(image, -1, KERNELS[kernel].astype(np.float32), delta=128,
+                                      borderType=BORDERS["mirror"])
+                np.testing.assert_array_equal(ours, theirs)
+
+    def test_blurs_weighed_by_alpha(self):
+        """As images of colours that are multiplied by alpha are filtered, and divided by the filtered alpha."""
+        _, image = next(self.scikit_learns())
+        alpha = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+        alpha[:200] = 255
+        alpha[300:, :300] = 0
+        source = self.save(np.dstack([image, alpha]))
+        for name in ("gauss", "binomial of 7"):
+            kernel = FRACTIONAL[name]
+            file = self.folder / "kernel.txt"
+            np.savetxt(file, kernel, fmt="%.17g")
+            ours, _ = self.convolve(source, file, "mirror", alpha="weighted")
+
+            def filtered(plane):
+                return cv2.filter2D(plane.astype(np.float64), cv2.CV_64F, kernel, borderType=BORDERS["mirror"])
+
+            weights = filtered(alpha)
+            with np.errstate(invalid="ignore"):
+                colours = filtered(image * alpha[..., None].astype(np.float64)) / weights[..., None]
+            visible = weights > 1e-9
+            self.assertGreater(np.count_nonzero(~visible), 1000)
+            self.assertLessEqual(np.abs(ours[..., :3][visible] - colours[visible]).max(), 0.51)
+            np.testing.assert_array_equal(ours[..., 3], alpha)
+
     def test_the_named_kernel(self):
         name, image = next(self.scikit_learns())
         ours, _ = self.convolve(PHOTOGRAPHS / name, "laplace", "mirror")
@@ -142,7 +188,7 @@ class AgainstOpenCV(unittest.TestCase):
         for found, path in enumerate(photographs(), 1):
             image = cv2.imread(str(path), STORED)
             # Every border and every filter on each, not each with each.
-            for i, kernel in enumerate(("sharpen", "laplace", "slope")):
+            for i, kernel in enumerate(("sharpen", "laplace", "slope", "cross", "seven", "slope of 7")):
                 self.assert_equal(path, image, (kernel,), (borders[(found + i) % 3],))
             near_half = {name: self.nearly_equal(path, image, name, borders[(found + i) % 3])
                          for i, name in enumerate(FRACTIONAL)}
@@ -175,6 +221,13 @@ class AgainstOpenCV(unittest.TestCase):
                                               check=True)
                     expected = np.bincount(np.fromfile(file, np.uint8), minlength=256)
                     np.testing.assert_array_equal(json.loads(finished.stdout)["counts"], expected)
+                finished = subprocess.run([PROGRAM, "histogram", "--pixels", "--json", "--quiet", path],
+                                          capture_output=True, check=True)
+                channels = {channel["channel"]: channel["counts"] for channel in json.loads(finished.stdout)["channels"]}
+                image = cv2.imread(str(path), STORED)
+                for i, name in enumerate(("grey",) if image.ndim == 2 else ("blue", "green", "red")):
+                    plane = image if image.ndim == 2 else image[..., i]
+                    np.testing.assert_array_equal(channels[name], np.bincount(plane.ravel(), minlength=256))
 
     def test_grey_and_transparent_photographs(self):
         for _, image in self.scikit_learns():

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "harness/apps/io/image.hpp"
 #include "reference_cpu/histogram.hpp"
 #include "tests/run_program.hpp"
 
@@ -134,6 +135,67 @@ TEST_F(HistogramCommand, AFileThatShrinksWhileItIsReadIsNoResult) {
     expect_failure(quoted(file), 4, {"shrinking: became shorter while it was read"},
                    "(until ls -l /proc/[0-9]*/fd 2>&1 | grep -q " + quoted(file) + "; do :; done; sleep 0.2; " +
                        "truncate -s 10 " + quoted(file) + ") & ");
+}
+
+TEST_F(HistogramCommand, PixelsAreCountedByChannel) {
+    bench::io::Image image{640, 480, 3, {}};
+    for (std::size_t i = 0; i < 640U * 480U * 3U; ++i)
+        image.pixels.push_back(static_cast<std::uint8_t>(i % 3 == 0 ? i / 3 % 7 : i % 3 == 1 ? 200 : i / 1920 % 256));
+    bench::io::write_image(folder / "a.png", image);
+    const auto of_channel = [&](std::size_t channel, const std::vector<bool>& chosen) {
+        Histogram256 counts{};
+        for (std::size_t i = channel; i < image.pixels.size(); i += 3)
+            if (chosen[i / 3]) ++counts[image.pixels[i]];
+        return counts;
+    };
+    const auto expect = [&](const nlohmann::json& json, const std::vector<bool>& chosen) {
+        EXPECT_EQ(json.at("pixels"), std::count(chosen.begin(), chosen.end(), true));
+        ASSERT_EQ(json.at("channels").size(), 3U);
+        for (std::size_t c = 0; c < 3; ++c) {
+            EXPECT_EQ(json.at("channels")[c].at("channel"), (std::array{"red", "green", "blue"}[c]));
+            EXPECT_EQ(json.at("channels")[c].at("counts").get<Histogram256>(), of_channel(c, chosen));
+        }
+    };
+    const std::vector<bool> all(640 * 480, true);
+    expect(json_of("--pixels " + quoted(folder / "a.png")), all);
+    // The bytes of the file are something else, and what is counted unless pixels are asked for.
+    const std::string file = read_bytes(folder / "a.png");
+    EXPECT_EQ(json_of(quoted(folder / "a.png")).at("counts").get<Histogram256>(), counted(file));
+
+    std::vector<bool> chosen;
+    bench::io::Image mask{640, 480, 1, {}};
+    for (std::size_t i = 0; i < 640U * 480U; ++i) {
+        mask.pixels.push_back(static_cast<std::uint8_t>(i % 5 == 0 ? 1 + i % 255 : 0));
+        chosen.push_back(mask.pixels.back() != 0);
+    }
+    bench::io::write_image(folder / "mask.pgm", mask);
+    expect(json_of("--pixels " + quoted(folder / "a.png") + " --mask " + quoted(folder / "mask.pgm")), chosen);
+    ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+    expect(json_of("--pixels " + quoted(folder / "pipe"),
+                   "cat " + quoted(folder / "a.png") + " >" + quoted(folder / "pipe") + " & "),
+           all);
+}
+
+TEST_F(HistogramCommand, PixelsArePrintedForPeopleAndTables) {
+    bench::io::Image image{2, 1, 4, {7, 7, 7, 255, 9, 9, 9, 0}};
+    image.grey_alpha = true;
+    bench::io::write_image(folder / "a.png", image);
+    EXPECT_EQ(run("--pixels --quiet " + quoted(folder / "a.png")).out,
+              "grey\nvalue count    share\n    7     1   50.00%\n    9     1   50.00%\n"
+              "2 pixels, 2 of 256 values, 1.0000 bits per pixel\n\n"
+              "alpha\nvalue count    share\n    0     1   50.00%\n  255     1   50.00%\n"
+              "2 pixels, 2 of 256 values, 1.0000 bits per pixel\n");
+    expect_holds(run("--pixels --format csv " + quoted(folder / "a.png")).out,
+                 {"value,grey,alpha\n0,0,1\n", "\n7,1,0\n"});
+    const std::string file = quoted(folder / "a.png");
+    bench::io::write_image(folder / "mask.png", {3, 1, 1, {1, 1, 1}});
+    expect_failure("--pixels " + file + " --mask " + quoted(folder / "mask.png"), 4,
+                   {"mask.png: is 3 x 1 pixels, and the image 2 x 1"});
+    expect_failure("--pixels " + file + " --mask " + file, 4, {"has transparency", "flatten"});
+    expect_failure(file + " --mask " + quoted(folder / "mask.png"), 2, {"say --pixels"});
+    expect_failure("--pixels " + quoted(folder.file("a.txt", "text")), 4, {"a.txt: is neither a JPEG nor a PNG"});
+    bench::io::write_image(folder / "mask.png", {2, 1, 1, {0, 0}});
+    expect_holds(run("--pixels " + file + " --mask " + quoted(folder / "mask.png")).out, {"0 pixels, 0 of 256 values"});
 }
 
 TEST_F(HistogramCommand, IsDrawn) {

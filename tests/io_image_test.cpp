@@ -112,6 +112,28 @@ TEST(Image, PaletteFewBitsAndTransparencyAreExpanded) {
     EXPECT_EQ(alpha.pixels, (std::vector<std::uint8_t>{70, 70, 70, 128}));
 }
 
+TEST(Image, SixteenBitsOfAPngAreRoundedToNearest) {
+    const TemporaryFolder folder;
+    // Grey of 129 (0.50 steps of 257), 128 (0.498) and 65535; then one pixel of each value with alpha.
+    const auto grey = read_image(folder.file("16.png", png(3, 1, 16, 0, std::string("\0\0\x81\0\x80\xFF\xFF", 7))));
+    EXPECT_EQ(grey.pixels, (std::vector<std::uint8_t>{1, 0, 255}));
+    EXPECT_EQ(grey.metadata.notes.size(), 1U);
+    const auto alpha = read_image(folder.file("a.png", png(1, 1, 16, 4, std::string("\0\x80\0\x7F\xFF", 5))));
+    EXPECT_EQ(alpha.pixels, (std::vector<std::uint8_t>{128, 128, 128, 127}));
+}
+
+TEST(Image, DamagedProfilesAreLeftOutAndNamed) {
+    const TemporaryFolder folder;
+    for (const std::string& chunk : {std::string("name\0\0no deflate", 17), std::string("no zero"), std::string(),
+                                     std::string("name\0\0", 6) + deflated(std::string(40 << 20, '\0'))}) {
+        const auto image =
+            read_image(folder.file("a.png", png(1, 1, 8, 0, std::string("\0\x11", 2), png_chunk("iCCP", chunk))));
+        EXPECT_EQ(image.pixels, std::vector<std::uint8_t>{0x11});
+        EXPECT_TRUE(image.metadata.icc.empty());
+        EXPECT_EQ(image.metadata.notes.size(), 1U);
+    }
+}
+
 TEST(Image, EveryCutOfAPngIsRefused) {
     const TemporaryFolder folder;
     write_image(folder / "whole.png", random_image(20, 10, 3));
@@ -159,8 +181,6 @@ TEST(Image, BadFilesAreNamedWithTheirFix) {
     expect_holds(message(folder.path().string()), {"is a folder"});
     expect_holds(message(folder.file("empty.png", "")), {"empty.png: is empty"});
     expect_holds(message(folder.file("text.png", "a,b\n1,2\n")), {"neither a JPEG nor a PNG", "convert"});
-    expect_holds(message(folder.file("16.png", png(1, 1, 16, 0, std::string(3, '\0')))),
-                 {"16 bits a channel", "-depth 8"});
     expect_holds(message(folder.file("zero.png", png(0, 5, 8, 0, std::string(5, '\0')))), {"width is zero"});
 }
 
@@ -285,6 +305,25 @@ TEST(Filter, IsReadFromText) {
     EXPECT_EQ(filter(path), expected);
 }
 
+TEST(Filter, OfThreeIsInTheMiddleOfFiveAndSevenIsItsOwn) {
+    const TemporaryFolder folder;
+    // With a byte order mark, and lines that end in CR alone.
+    const SquareFilter three = square_filter(folder.file("3.txt",
+                                                         "\xEF\xBB\xBF"
+                                                         "1 2 3\r4 5 6\r7 8 9\r"));
+    EXPECT_EQ(three.side, 5);
+    EXPECT_EQ(three.named_side, 3);
+    Filter5x5 expected{};
+    for (std::size_t i = 0; i < 9; ++i) expected[6 + i / 3 * 5 + i % 3] = static_cast<float>(i + 1);
+    EXPECT_EQ(three.as_5x5(), expected);
+    std::string rows;
+    for (int i = 0; i < 49; ++i) rows += std::to_string(i) + (i % 7 == 6 ? "\r\n" : ";");
+    const SquareFilter seven = square_filter(folder.file("7.txt", rows));
+    EXPECT_EQ(seven.side, 7);
+    EXPECT_EQ(seven.as_7x7()[48], 48);
+    EXPECT_THROW(filter(folder / "7.txt"), BadFile);
+}
+
 TEST(Filter, BadFiltersAreNamedWithTheirFix) {
     const TemporaryFolder folder;
     const auto message = [](const std::string& name) { return message_of<BadFile>([&] { filter(name); }); };
@@ -295,6 +334,8 @@ TEST(Filter, BadFiltersAreNamedWithTheirFix) {
     expect_holds(message(folder.file("empty.txt", "")), {"holds 0 numbers"});
     expect_holds(message(folder.file("word.txt", "1 2\n3 four 5")), {"line 2: 'four' is not a number"});
     expect_holds(message(folder.file("inf.txt", "1e99")), {"not a number"});
+    expect_holds(message(folder.file("7.txt", "1 2 3 4 5 6 7\n1 2 3 4 5 6 7\n1 2 3 4 5 6 7\n1 2 3 4\n")),
+                 {"holds 25 numbers", "five rows of five", "its rows have 7, 7, 7, 4"});
     expect_holds(message(folder.file("large.txt", std::string(70'000, ' '))), {"too large"});
     expect_holds(message("laplaze"), {"laplaze", "laplace, gauss, sharpen, box", "25 numbers"});
 }

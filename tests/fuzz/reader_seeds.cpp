@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "harness/apps/io/image.hpp"
+#include "harness/apps/io/image_metadata.hpp"
 #include "tests/seismic_files.hpp"
 
 namespace espalier::bench::fuzz {
@@ -25,13 +26,24 @@ std::string bytes_of(const fs::path& path) {
 }
 
 void add_images(Seeds& seeds, const fs::path& folder) {
-    for (const auto& [name, channels] : {std::pair{"a.png", 1}, {"b.png", 4}, {"c.jpg", 1}, {"d.jpg", 3}}) {
+    for (const auto& [name, channels] : {std::pair{"a.png", 1},
+                                         {"b.png", 4},
+                                         {"c.jpg", 1},
+                                         {"d.jpg", 3},
+                                         {"e.tif", 1},
+                                         {"f.tif", 4},
+                                         {"g.pgm", 1},
+                                         {"h.ppm", 3}}) {
         io::Image image{19, 11, channels, {}};
+        image.metadata.exif = io::exif_of_orientation(6);
+        image.metadata.icc = "a profile";
+        image.metadata.resolution = {300, 300, io::Resolution::Unit::inch};
         for (std::size_t i = 0; i < image.row_bytes() * 11; ++i)
             image.pixels.push_back(static_cast<std::uint8_t>(i * 7));
         io::write_image((folder / name).string(), image);
-        seeds.emplace_back(Reader::image, bytes_of(folder / name));
+        for (const Reader reader : {Reader::image, Reader::image_pipe}) seeds.emplace_back(reader, bytes_of(folder / name));
     }
+    seeds.emplace_back(Reader::image, "P3\n# plain\n2 2\n15\n0 1 2 3 4 5 6 7 8 9 10 11\n");
 }
 
 void add_tables(Seeds& seeds, const fs::path& folder) {
@@ -60,6 +72,7 @@ void add_tables(Seeds& seeds, const fs::path& folder) {
     seeds.emplace_back(Reader::receivers, "name,x,y,z,weight\nR1,0,1,2,1\nR2,3.5,4,5,0.5\n\"R,3\",6,7,8,2\n");
     seeds.emplace_back(Reader::receivers, "X,station,Y,Z\n0,101,1,2\n3,102,4,5\n");
     seeds.emplace_back(Reader::receivers, "0,1,2\n3,4,5\n");
+    seeds.emplace_back(Reader::filter, "-1,0,1\r\n-2,0,2\r\n-1,0,1\r\n");
     seeds.emplace_back(Reader::filter, "# sharper\n0 0,0;0\t0\n0 -1 -1 -1 0\n0 -1 9 -1 0\n0 -1 -1 -1 0\n0 0 0 0 0\n");
 }
 

@@ -19,6 +19,7 @@ enum class Reader : std::uint8_t {
     segy,
     miniseed,
     amounts,
+    image_pipe,
     count
 };
 

@@ -3,7 +3,9 @@
 // The first byte of an input says which reader the rest is for. An empty folder of inputs is filled with seeds.
 
 #include <stdlib.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -101,13 +103,39 @@ void read_record(const std::string& path, seismic::RecordOptions options) {
     read_pieces(*seismic::open_record({path}, options));
 }
 
+/// What was read can be written, in a format that has room for it.
+void read_image(const std::string& path) {
+    const io::Image image = io::read_image(path);
+    require(image.pixels.size() == image.row_bytes() * static_cast<std::size_t>(image.height));
+    if (image.pixels.size() < 100'000)
+        for (const char* name : {"written.png", "written.tif", "written.jpg"})
+            if (image.channels < 4 || name[8] != 'j') {
+                if (name[8] == 'j' && std::max(image.width, image.height) > 65'500) continue;
+                io::write_image((folder() / name).string(), image);
+                require(io::read_image((folder() / name).string()).width == image.width);
+            }
+}
+
+/// The same bytes from a pipe, which tells no size. A pipe holds 64 KiB before anybody reads it.
+void read_image_pipe(std::string_view content) {
+    int ends[2];
+    require(pipe(ends) == 0);
+    require(write(ends[1], content.data(), content.size()) == static_cast<ssize_t>(content.size()));
+    close(ends[1]);
+    const std::string path = "/dev/fd/" + std::to_string(ends[0]);
+    try {
+        io::read_image(path);
+    } catch (...) {
+        close(ends[0]);
+        throw;
+    }
+    close(ends[0]);
+}
+
 void read(Reader reader, std::string_view content) {
     switch (reader) {
-        case Reader::image: {
-            const io::Image image = io::read_image(file("image", content));
-            require(image.pixels.size() == image.row_bytes() * static_cast<std::size_t>(image.height));
-            break;
-        }
+        case Reader::image: read_image(file("image", content)); break;
+        case Reader::image_pipe: read_image_pipe(content); break;
         case Reader::table: read_table(content, {}); break;
         case Reader::targets:
             read_table(content, {.delimiter = ';', .decimal = ',', .numeric_label = true, .ignore_unknown = true});
@@ -120,7 +148,7 @@ void read(Reader reader, std::string_view content) {
                                  .ignored_elsewhere = true,
                                  .unheard_labels = true});
             break;
-        case Reader::filter: io::filter(file("filter.txt", content)); break;
+        case Reader::filter: io::square_filter(file("filter.txt", content)); break;
         case Reader::receivers: seismic::read_receivers(file("receivers.csv", content)); break;
         case Reader::index: read_record(file("record.json", content), {}); break;
         case Reader::raw: read_record(file("record.f32", content), {.format = "raw"}); break;

@@ -152,9 +152,23 @@ void name_unread_kinds(const std::string& path, const jpeg_decompress_struct& in
     if (code == JERR_SOF_UNSUPPORTED || code == JERR_UNKNOWN_MARKER) kind = process_name(value);
     if (code == JERR_BAD_PRECISION) kind = "a JPEG of " + std::to_string(value) + " bits a channel, not 8";
     if (!kind.empty()) throw BadFile(path, "is " + kind + ", which is not read" + kConvert);
-    if (code == JERR_ARITH_NOTIMPL || info.arith_code)
-        throw BadFile(path, std::string("is an arithmetic-coded JPEG, which cannot be decoded here: ") +
-                                errors.message + kRecode);
+    if (code == JERR_ARITH_NOTIMPL)
+        throw BadFile(path, std::string("is an arithmetic-coded JPEG, which this libjpeg does not read") + kRecode);
+    if (info.arith_code)
+        throw BadFile(path, std::string("is an arithmetic-coded JPEG that cannot be decoded: ") + errors.message +
+                                "; get the whole file again" + kRecode);
+}
+
+/// Arithmetic codes take far less than a bit for what is expected: a byte may stand for any number of equal blocks, and
+/// only up to this size are images read that are small for their pixels.
+void check_arithmetic_size(ImageSource& source, std::int64_t width, std::int64_t height, int channels,
+                           std::uint64_t bytes) {
+    constexpr std::uint64_t kFreely = 64 << 20;
+    check_image_size(source, width, height, channels, 0, 1);
+    if (bytes <= kFreely || source.holds(bytes / kMostPerByte)) return;
+    throw BadFile(source.path(), "is an arithmetic-coded JPEG of " + std::to_string(width) + " x " +
+                                     std::to_string(height) + " pixels in " + std::to_string(source.known_bytes()) +
+                                     " bytes, more than is read from so few" + kRecode);
 }
 
 /// Of the first EXIF marker, and of all parts of the profile.
@@ -204,12 +218,10 @@ Image read_jpeg(ImageSource& source) {
         throw BadFile(path, "is a CMYK JPEG (" + std::to_string(channels) + " channels); convert it to RGB");
     const std::int64_t width = info.output_width, height = info.output_height;
     const auto bytes = static_cast<std::uint64_t>(width * height * channels);  // markers have 16 bits
-    if (info.arith_code && bytes <= source.max_bytes() && !source.holds(bytes / kMostPerByte))
-        throw BadFile(path,
-                      std::string("is an arithmetic-coded JPEG, so small for its pixels that it is either damaged "
-                                  "or of one colour") +
-                          kRecode);
-    check_image_size(source, width, height, channels, bytes, kMostPerByte);
+    if (info.arith_code)
+        check_arithmetic_size(source, width, height, channels, bytes);
+    else
+        check_image_size(source, width, height, channels, bytes, kMostPerByte);
     Image image = reserve_image(path, width, height, channels);
     read_metadata(info, errors, image.metadata);
     const bool whole = decode(info, errors, image);

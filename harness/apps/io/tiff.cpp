@@ -173,13 +173,18 @@ void TiffReader::set_scale() {
     if (!header_.palette()) return;
     const std::uint16_t* maps[3] = {};
     if (!TIFFGetField(tiff_, TIFFTAG_COLORMAP, &maps[0], &maps[1], &maps[2])) return;
-    bool small = true;  // some writers store 8 bits
-    for (const auto* map : maps)
-        small = small && std::all_of(map, map + most + 1, [](std::uint16_t value) { return value < 256; });
+    // Maps have 16 bits. Some writers store a value of 8 bits there as it is, others 256 times it instead of 257 times.
+    const auto all = [&](auto&& condition) {
+        return std::ranges::all_of(maps, [&](const auto* map) { return std::all_of(map, map + most + 1, condition); });
+    };
+    const bool as_it_is = all([](std::uint16_t value) { return value < 256; });
+    const bool shifted = all([](std::uint16_t value) { return value % 256 == 0; });
     for (std::uint32_t value = 0; value <= most; ++value) {
         auto& colour = palette_.emplace_back();
         for (std::size_t c = 0; c < 3; ++c)
-            colour[c] = small ? static_cast<std::uint8_t>(maps[c][value]) : eight_bits(maps[c][value]);
+            colour[c] = as_it_is  ? static_cast<std::uint8_t>(maps[c][value])
+                        : shifted ? static_cast<std::uint8_t>(maps[c][value] / 256)
+                                  : eight_bits(maps[c][value]);
     }
 }
 
