@@ -1,6 +1,6 @@
 """Draws what `espalier histogram --json` prints.
 
-usage: espalier histogram --json FILE | plots/histogram.py -o histogram.svg [--log]
+usage: espalier histogram [--pixels] --json FILE | plots/histogram.py -o histogram.svg [--log]
 """
 
 import argparse
@@ -59,30 +59,55 @@ def svg_text(figure) -> str:
     return text[text.index("<svg") :]
 
 
+def check(counted: dict) -> None:
+    """Of a file, or of one channel of an image."""
+    counts = counted["counts"]
+    if len(counts) != 256 or not all(isinstance(count, int) and count >= 0 for count in counts):
+        raise ValueError("counts are not 256 whole numbers")
+    counted["entropy_bits"] = float(counted["entropy_bits"])
+
+
 def read(text: str) -> dict:
     """The object that the command prints; SystemExit with the reason for anything else."""
     try:
         found = json.loads(text)
-        counts = found["counts"]
-        if len(counts) != 256 or not all(isinstance(count, int) and count >= 0 for count in counts):
-            raise ValueError("counts are not 256 whole numbers")
-        found["entropy_bits"] = float(found["entropy_bits"])
+        for counted in found.get("channels", [found]):
+            check(counted)
         return found
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise SystemExit(f"histogram.py: no output of espalier histogram --json on stdin: {error}") from None
+
+
+COLOURS = {"red": "#c0392b", "green": "#27824a", "blue": "#2c5fb3", "grey": "#666666", "alpha": "#b08d2e"}
+
+
+def draw_bytes(plane, found: dict, log: bool) -> str:
+    plane.bar(range(256), found["counts"], width=1, color=LIGHT["s0"], log=log and any(found["counts"]))
+    plane.set_xlabel("value of a byte")
+    return f"{amount(sum(found['counts']))} bytes, {found['entropy_bits']:.2f} bits of entropy each"
+
+
+def draw_channels(plane, found: dict, log: bool) -> str:
+    for counted in found["channels"]:
+        name = str(counted.get("channel", ""))
+        plane.stairs(counted["counts"], [value - 0.5 for value in range(257)], color=COLOURS.get(name, LIGHT["s0"]),
+                     label=short(name, 12))
+    if log and any(any(counted["counts"]) for counted in found["channels"]):
+        plane.set_yscale("log")
+    plane.legend()
+    plane.set_xlabel("value of a pixel")
+    return f"{amount(found.get('pixels', 0))} pixels"
 
 
 def draw(found: dict, log: bool):
     figure, plane = plt.subplots(figsize=(WIDTH, 3))
-    plane.bar(range(256), found["counts"], width=1, color=LIGHT["s0"], log=log and any(found["counts"]))
+    what = (draw_channels if "channels" in found else draw_bytes)(plane, found, log)
     plane.set_xlim(-0.5, 255.5)
     plane.xaxis.set_major_locator(MultipleLocator(16))
     plane.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
     plane.yaxis.set_major_formatter(FuncFormatter(lambda value, _: amount(value)))
-    plane.set_xlabel("value of a byte")
     plane.set_ylabel("count")
-    plane.set_title(f"{short(found.get('file', ''), 60)}: {amount(sum(found['counts']))} bytes, "
-                    f"{found['entropy_bits']:.2f} bits of entropy each")
+    plane.set_title(f"{short(found.get('file', ''), 60)}: {what}")
     return figure
 
 

@@ -380,6 +380,25 @@ TEST(ConvolveCommand, AnOffsetKeepsWhatIsBelowZero) {
     EXPECT_EQ(run_espalier(folder, command + " --offset 256").code, 2);
 }
 
+TEST(ConvolveCommand, FiltersComeThroughPipes) {
+    const TemporaryFolder folder;
+    io::write_image(folder / "in.png", noise(31, 17, 3));
+    const std::string file = quoted(folder.file("k.txt", "0 -1 0\n-1 5 -1\n0 -1 0\n"));
+    const std::string images = " " + quoted(folder / "in.png") + " " + quoted(folder / "out.png");
+    ASSERT_EQ(run_espalier(folder, "convolve --quiet --kernel " + file + images).code, 0);
+    const std::string expected = read_bytes(folder / "out.png");
+    for (const char* kernel : {"-", "/dev/stdin"}) {
+        std::filesystem::remove(folder / "out.png");
+        const auto run = run_espalier(folder, "convolve --quiet --kernel " + std::string(kernel) + images,
+                                      "(sleep 0.1; cat " + file + ") | ", "");
+        EXPECT_EQ(run.code, 0) << run.err;
+        EXPECT_EQ(read_bytes(folder / "out.png"), expected);
+    }
+    const auto both = run_espalier(folder, "convolve --kernel - - " + quoted(folder / "out.png"));
+    EXPECT_EQ(both.code, 2);
+    expect_holds(both.err, {"cannot both be the standard input"});
+}
+
 TEST(ConvolveCommand, WhatContradictsItselfIsRefused) {
     const TemporaryFolder folder;
     io::write_image(folder / "in.png", noise(9, 9, 3));

@@ -98,6 +98,19 @@ TEST_F(HistogramCommand, EmptyFilesPipesAndFilesThatDoNotTellTheirSize) {
     EXPECT_EQ(json.at("counts")[0], 10'000);
 }
 
+TEST_F(HistogramCommand, StandardInputAndDevStdinAreReadToTheirEnd) {
+    std::string content(640 * 480 * 3, '\0');
+    for (std::size_t i = 0; i < content.size(); ++i) content[i] = static_cast<char>(i * i * 29 % 241);
+    const std::string file = quoted(folder.file("bytes", content));
+    for (const char* input : {"-", "/dev/stdin"})
+        for (const bool piped : {true, false}) {
+            const auto finished = run_espalier(folder, "histogram --json --memory 8KiB " + std::string(input),
+                                               piped ? "cat " + file + " | " : "", piped ? "" : "<" + file);
+            ASSERT_EQ(finished.code, 0) << finished.err;
+            EXPECT_EQ(nlohmann::json::parse(finished.out).at("counts").get<Histogram256>(), counted(content));
+        }
+}
+
 TEST_F(HistogramCommand, MoreThan32BitsCountInBoundedMemory) {
     constexpr std::uint64_t kBytes = (std::uint64_t{1} << 32) + 4321;
     ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
@@ -214,6 +227,10 @@ TEST_F(HistogramCommand, IsDrawn) {
     EXPECT_EQ(draw(json, "a.png").first, 0);
     EXPECT_EQ(read_bytes(folder / "a.png").substr(1, 3), "PNG");
     EXPECT_EQ(draw(json, "a.gif").first, 2);
+    bench::io::write_image(folder / "a.ppm", {2, 1, 3, {1, 2, 3, 4, 5, 6}});
+    ASSERT_EQ(run("--pixels --json " + quoted(folder / "a.ppm")).code, 0);
+    EXPECT_EQ(draw(folder.file("pixels.json", read_bytes(folder / "stdout.txt")), "c.svg").first, 0);
+    expect_holds(read_bytes(folder / "c.svg"), {"<svg", "a.ppm: 2 pixels", "green"});
     const auto [code, message] = draw(folder.file("bad.json", "{\"counts\": [1, 2]}"), "b.svg");
     EXPECT_EQ(code, 1);
     expect_holds(message, {"no output of espalier histogram --json", "not 256"});

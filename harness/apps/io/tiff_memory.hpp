@@ -13,7 +13,7 @@ namespace espalier::bench::io {
 struct TiffMemory {
     const std::uint8_t* data = nullptr;
     std::uint64_t size = 0;
-    std::string written;
+    std::string written{};
     std::uint64_t at = 0;
     std::string problem{};  ///< libtiff's last error
 };
