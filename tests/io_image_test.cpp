@@ -312,7 +312,6 @@ TEST(Filter, OfThreeIsInTheMiddleOfFiveAndSevenIsItsOwn) {
                                                          "\xEF\xBB\xBF"
                                                          "1 2 3\r4 5 6\r7 8 9\r"));
     EXPECT_EQ(three.side, 5);
-    EXPECT_EQ(three.named_side, 3);
     Filter5x5 expected{};
     for (std::size_t i = 0; i < 9; ++i) expected[6 + i / 3 * 5 + i % 3] = static_cast<float>(i + 1);
     EXPECT_EQ(three.as_5x5(), expected);

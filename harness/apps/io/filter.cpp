@@ -116,7 +116,7 @@ SquareFilter read_filter(const std::string& path) {
         const std::string found = rows.empty() ? "" : "; its rows have " + lengths_of(rows);
         throw BadFile(path, "holds " + counted(count, "number") + "; a filter is " + kShapes + found);
     }
-    SquareFilter filter{.side = side == 7 ? 7 : 5, .coefficients = {}, .named_side = static_cast<int>(side)};
+    SquareFilter filter{.side = side == 7 ? 7 : 5, .coefficients = {}};
     std::vector<float> numbers;
     for (const auto& row : rows) numbers.insert(numbers.end(), row.begin(), row.end());
     if (side == 3) {

@@ -12,7 +12,6 @@ namespace espalier::bench::io {
 struct SquareFilter {
     int side = 5;  ///< of the coefficients
     std::vector<float> coefficients;
-    int named_side = 5;  ///< as its name or its file has it: 3, 5 or 7
 
     /// Exactly the coefficients, for a filter of that side.
     [[nodiscard]] Filter5x5 as_5x5() const;
