@@ -41,7 +41,8 @@ void add_images(Seeds& seeds, const fs::path& folder) {
         for (std::size_t i = 0; i < image.row_bytes() * 11; ++i)
             image.pixels.push_back(static_cast<std::uint8_t>(i * 7));
         io::write_image((folder / name).string(), image);
-        for (const Reader reader : {Reader::image, Reader::image_pipe}) seeds.emplace_back(reader, bytes_of(folder / name));
+        for (const Reader reader : {Reader::image, Reader::image_pipe})
+            seeds.emplace_back(reader, bytes_of(folder / name));
     }
     seeds.emplace_back(Reader::image, "P3\n# plain\n2 2\n15\n0 1 2 3 4 5 6 7 8 9 10 11\n");
 }
