@@ -29,6 +29,11 @@ function(espalier_families out)
        ${PROJECT_SOURCE_DIR}/kernels/problems/*.hpp)
   list(TRANSFORM families REPLACE "\\.hpp$" "")
   list(SORT families)
+  foreach(family ${families})  # as kernels/json/names.hpp takes it from a file of results
+    if(NOT family MATCHES "^[a-z][a-z0-9_]*$" OR family STREQUAL "peers")
+      message(FATAL_ERROR "kernels/problems/${family}.hpp: no family can be called so; name it [a-z][a-z0-9_]*, not peers")
+    endif()
+  endforeach()
   set(${out} ${families} PARENT_SCOPE)
 endfunction()
 

@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 import shell
-from replaced import exit_on_signals, replaced
-from results import inert_values
+from replaced import exit_on_signals, replace
+from results import inert_values, printable
 
 MOST_CASES = 4000  # of those that stayed the same the first are shown: the page stays below two megabytes
 WIDTH, FARTHEST = 140, 2.0  # of the picture of an interval, in pixels, and the ratio at its ends
@@ -79,8 +79,11 @@ def main(arguments: list[str]) -> int:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         print(f"compare: no output of espalier compare --json: {error}", file=sys.stderr)
         return 4
-    with replaced(options.output) as file:
-        file.write_text(page, encoding="utf-8")
+    try:
+        replace(options.output, page)
+    except OSError as error:
+        print(f"compare: {printable(str(error))}: check the path, its permissions and the disk", file=sys.stderr)
+        return 4
     return 0
 
 

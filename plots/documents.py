@@ -17,6 +17,7 @@ from coherence_page import coherence_page
 from evidence import Evidence
 from peers_page import SourceIds, peers_page
 from published_page import published_page
+from regular_files import read_json
 from rules import rules_section
 from selector_tables import with_figures
 from story_page import story_page
@@ -46,7 +47,7 @@ def source_ids(program: Path) -> SourceIds:
 
 
 def evidence_devices(results: Path) -> list[str]:
-    return sorted(json.loads((results / "evidence.json").read_text())["devices"])
+    return sorted(read_json(results / "evidence.json")["devices"])
 
 
 def export(program: Path, results: Path, output: Path) -> None:
@@ -59,7 +60,7 @@ def export(program: Path, results: Path, output: Path) -> None:
 def pages(program: Path, exports: Path) -> dict[Path, str]:
     results = ROOT / "results"
     h200, cpu = (Evidence.load(results / key, exports) for key in ("nvidia-h200", "cpu-graniterapids-avx512vnni-2t"))
-    published, counterparts = (json.loads((results / "published" / f"{name}.json").read_text())
+    published, counterparts = (read_json(results / "published" / f"{name}.json")
                                for name in ("tables", "counterparts"))
     # The CPU that the published suite was run on.
     cpu_of_published = Evidence.load(results / "cpu-emeraldrapids-avx512vnni-2t", exports)
@@ -72,7 +73,7 @@ def pages(program: Path, exports: Path) -> dict[Path, str]:
     selectors = ROOT / "docs/performance/selectors.md"
     devices = {h200.device["key"]: h200.device["name"]}
     keys = evidence_devices(results)
-    devices |= {key: json.loads((results / key / "device.json").read_text())["device"]["name"]
+    devices |= {key: read_json(results / key / "device.json")["device"]["name"]
                 for key in keys if key.startswith("nvidia-")}
     devices[cpu.device["key"]] = cpu.device["key"]
     devices |= {key: key for key in keys if key.startswith("cpu-")}

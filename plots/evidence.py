@@ -1,12 +1,14 @@
 """Rows of results/ as the documents quote them: times, ratios and counters of single problems."""
 
-import json
 import textwrap
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import columns
+import regular_files
+from regular_files import read_json
 
 
 @dataclass
@@ -27,11 +29,11 @@ class Evidence:
         """A device's folder below results/, its records as `espalier export` wrote them to the folder `exports`."""
         apart = exports / "published" / folder.name
         published, rows = right_rows(apart), right_rows(exports / folder.name)
-        found = cls(folder, exports / folder.name, json.loads((folder / "device.json").read_text())["device"],
+        found = cls(folder, exports / folder.name, read_json(folder / "device.json")["device"],
                     {family: newest(published.get(family, []), rows.get(family, [])) for family in {**rows, **published}})
         found.failed = rows_of(apart, lambda status: status != "ok")
         if (folder / "applications.json").exists():
-            found.applications = json.loads((folder / "applications.json").read_text())
+            found.applications = read_json(folder / "applications.json")
         found.swept = rows
         for family, rows in found.rows.items():
             found.profiled[family] = [row for row in rows if any(value for name, value in row.items() if "__" in name)]
@@ -70,8 +72,8 @@ def rows_of(folder: Path, wanted: Callable[[str], bool]) -> dict[str, list[dict]
     """By family, those with a status that is wanted; none if there is no such folder."""
     rows = {}
     for path in sorted(folder.glob("*.csv")):
-        with open(path, newline="", encoding="utf-8") as file:
-            rows[path.stem] = [row for row in columns.rows(file) if wanted(row["status"])]
+        with closing(regular_files.lines(path)) as lines:
+            rows[path.stem] = [row for row in columns.rows(lines) if wanted(row["status"])]
     return rows
 
 

@@ -1,10 +1,13 @@
 """docs/performance/peers.md: what the library chooses beside other people's implementations, on every device with peers."""
 
 import json
+from contextlib import closing
 from pathlib import Path
 
+import regular_files
 import results as measured
 import trees
+from regular_files import read_json
 
 HEAD = """# Beside other people's implementations
 
@@ -46,9 +49,9 @@ def of_earlier_source(folder: Path, family: str, today: SourceIds) -> set[tuple[
     known = folder / "known_stale.json"
     if journal is None:
         return set()
-    still_hold = json.loads(known.read_text())["variants"] if known.exists() else {}
+    still_hold = read_json(known)["variants"] if known.exists() else {}
     stale = set()
-    with measured.open_journal(journal) as lines:
+    with closing(regular_files.lines(journal)) as lines:
         for case in (json.loads(line).get("case") for line in lines):
             if case is None or case["role"] == "peer" or not case["provenance"]["source_id"] or (family, case["variant"]) not in today:
                 continue
@@ -86,7 +89,7 @@ def device_section(folder: Path, exports: Path, today: SourceIds) -> str:
         if name in device.families:  # a tree may ask for axes that no problem of the peers spells out
             family.left_out = device.families[name].left_out | family.left_out
         stale = of_earlier_source(folder, name, today)
-        lines = lines_of(family, trees.parse(json.loads(tree.read_text())), stale) if tree.exists() else []
+        lines = lines_of(family, trees.parse(read_json(tree)), stale) if tree.exists() else []
         if not lines:
             continue
         ahead = sum(ratio > 1 for ratio, _ in lines)

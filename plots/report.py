@@ -25,7 +25,7 @@ import results
 import shell
 import theme
 import trees
-from replaced import exit_on_signals, replaced
+from replaced import exit_on_signals, replace
 
 SCRIPTS = ("dom", "model", "chart", "lookup", "winners", "times", "roofline", "regret", "main")
 
@@ -214,8 +214,7 @@ def data_of(devices: list[results.Device], sections: dict[str, list[Section]]) -
 
 def write(target: Path, page: str) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
-    with replaced(target) as file:
-        file.write_text(page, encoding="utf-8")
+    replace(target, page)
     return target
 
 
@@ -229,7 +228,7 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
 
     def bad(message: str) -> int:
-        print(f"report: {message}", file=sys.stderr)
+        print(f"report: {results.printable(message)}", file=sys.stderr)
         return 4
 
     if not options.results.is_dir():
@@ -247,8 +246,8 @@ def main(arguments: list[str]) -> int:
         if not tables:
             missing = options.results / "published" / "tables.json"
             return bad(error or f"there is no {missing}, which has the printed figures: it comes with the sources")
-        print(write(options.output / "published.html", environment().get_template("published.html").render(
-            devices=devices, tables=tables, error=error, policy=shell.policy(""))))
+        print(results.printable(str(write(options.output / "published.html", environment().get_template("published.html").render(
+            devices=devices, tables=tables, error=error, policy=shell.policy(""))))))
         return 0
     sections = {d.key: [make_section(d, d.families[name]) for name in sorted(d.families)] for d in devices}
     code = shell.script(*SCRIPTS)
@@ -257,10 +256,10 @@ def main(arguments: list[str]) -> int:
         code=code, data=shell.Markup(page_data.as_script(data_of(devices, sections)))))
     for device in devices:
         for text in device.errors:
-            print(f"report: {device.key}: {text}", file=sys.stderr)
+            print(results.printable(f"report: {device.key}: {text}"), file=sys.stderr)
     if not any(device.families for device in devices):
         return bad(f"no results file in {options.results} could be read; {target} says why")
-    print(target)
+    print(results.printable(str(target)))
     return 0
 
 
@@ -268,6 +267,6 @@ if __name__ == "__main__":
     exit_on_signals()
     try:
         sys.exit(main(sys.argv[1:]))
-    except OSError as error:
-        print(f"report: {error.filename}: {error.strerror}: choose another --output", file=sys.stderr)
+    except OSError as failure:
+        print(f"report: {results.printable(str(failure))}: check the path, its permissions and the disk", file=sys.stderr)
         sys.exit(4)

@@ -5,22 +5,24 @@ of `Device.errors`, a row that cannot be used one of `Family.rejected`; both are
 """
 
 import csv
-import gzip
 import json
-import lzma
 import math
 import re
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TextIO
+
+import regular_files
+from regular_files import Unusable
 
 import columns
 
 STATUSES = ("ok", "unsupported", "wrong", "timeout", "crashed", "out_of_memory", "too_slow", "not_measured")
-LARGEST_FILE = 1 << 30
+MOST_REJECTED = 10_000  # rows of a file, or lines without a record: beyond so many it is none of ours
+LARGEST_JSON = 16 << 20
 LARGEST_CELL = 1 << 20
 # The sweep rejects what lies beyond its ceilings; this is the last resort against a file that nothing checked.
 # Not 1, since ceilings are measured too: caches and wider units may beat them.
@@ -41,6 +43,11 @@ def inert(text: str) -> str:
     return ACTING.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text)
 
 
+def printable(text: str) -> str:
+    """The same for a message of one line: line ends and tabs, which move the cursor, are blanks."""
+    return re.sub("[\t\n\r]", " ", inert(text))
+
+
 def inert_values(value):
     """The same of every text of a JSON value."""
     if isinstance(value, str):
@@ -50,10 +57,6 @@ def inert_values(value):
     if isinstance(value, dict):
         return {inert(key): inert_values(item) for key, item in value.items()}
     return value
-
-
-class Unusable(Exception):
-    """A file that cannot be read; the message is for the user."""
 
 
 @dataclass
@@ -280,18 +283,13 @@ def _case(row: dict) -> Case:
     return case
 
 
-def _check_size(path: Path) -> None:
-    if path.stat().st_size > LARGEST_FILE:
-        raise Unusable("larger than 1 GiB")
-
-
 def read_csv(path: Path) -> dict[str, Family]:
     """The families of one results file."""
-    _check_size(path)
     csv.field_size_limit(LARGEST_CELL)
     families: dict[str, Family] = {}
+    rejected = 0
     try:
-        with open(path, newline="", encoding="utf-8") as stream:
+        with closing(regular_files.lines(path)) as stream:
             reader = csv.DictReader((inert(line) for line in stream), strict=True)
             header = reader.fieldnames = columns.header(reader.fieldnames or [])
             if header[: len(columns.FIRST)] != columns.FIRST:
@@ -311,6 +309,9 @@ def read_csv(path: Path) -> dict[str, Family]:
                     case = _case(row)
                 except Unusable as error:
                     family.rejected.append(f"line {reader.line_num}: {row['variant'][:80]}: {error}")
+                    rejected += 1
+                    if rejected > MOST_REJECTED:
+                        raise Unusable(f"over {MOST_REJECTED:,} of its rows cannot be used") from None
                     continue
                 if case.status == "ok":
                     case.counters = _counters(row, counters)
@@ -366,9 +367,8 @@ def _add_problem(family: Family, problem: str, row: dict, extra: list[str]) -> N
 
 
 def read_json(path: Path):
-    _check_size(path)
     try:
-        return inert_values(json.loads(path.read_text(encoding="utf-8")))
+        return inert_values(json.loads(regular_files.read_text(path, LARGEST_JSON)))
     except (ValueError, RecursionError) as error:
         raise Unusable(f"not JSON: {error}") from None
 
@@ -383,17 +383,11 @@ def read_object(path: Path, member: str = "") -> dict:
     return body
 
 
-def open_journal(path: Path) -> TextIO:
-    """Its lines, packed or not."""
-    unpack = {".gz": gzip.open, ".xz": lzma.open}.get(path.suffix, open)
-    return unpack(path, "rt", encoding="utf-8", errors="replace")
-
-
 def read_provenance(path: Path) -> Counter:
     """How many cases come from each driver, runtime, build, cache state and session."""
-    _check_size(path)
     found: Counter = Counter()
-    with open_journal(path) as stream:
+    unreadable = ("(unreadable line)", "", "", "", "")
+    with closing(regular_files.lines(path, errors="replace")) as stream:
         for line in stream:
             try:
                 record = json.loads(line)
@@ -401,13 +395,15 @@ def read_provenance(path: Path) -> Counter:
                 names = ("driver", "runtime", "build", "cache", "session")
                 found[tuple(inert(str(provenance.get(name, ""))) for name in names)] += 1
             except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-                found["(unreadable line)", "", "", "", ""] += 1
+                found[unreadable] += 1
+                if found[unreadable] > MOST_REJECTED:
+                    raise Unusable(f"over {MOST_REJECTED:,} of its lines hold no record") from None
     return found
 
 
 def load_device(folder: Path, exports: Path) -> Device:
     """A device of `folder`, its records as they were exported to `exports`."""
-    device = Device(folder.name)
+    device = Device(printable(folder.name))
 
     def attempt(path: Path, read, *arguments):
         try:

@@ -1,6 +1,5 @@
 """The thesis' rules for choosing a variant beside the learned trees: what each costs on measured and on unseen problems."""
 
-import json
 import math
 import re
 from collections import defaultdict
@@ -9,6 +8,7 @@ from pathlib import Path
 import trees
 from evidence import Evidence, number, paragraph, right_rows, table
 from like_for_like import parts
+from regular_files import read_json
 
 Times = dict[str, dict[tuple[str, str], float]]  # by problem, then by variant and configuration
 
@@ -93,7 +93,7 @@ def mean(regrets: list[float]) -> str:
 
 def section(tree: dict, evidence: Evidence) -> str:
     family = tree["family"]
-    root = trees.parse(json.loads((evidence.folder / f"{family}.tree.json").read_text()))
+    root = trees.parse(read_json(evidence.folder / f"{family}.tree.json"))
     sorts = {"measured": graded(tree, root, evidence.swept.get(family, [])),
              "unseen": graded(tree, root, right_rows(evidence.exports / "unseen").get(family, []))}
     text = f"\n### {family}\n\n" + "".join(f"{i}. {describe(rule)}\n" for i, rule in enumerate(tree["rules"], 1))
@@ -112,6 +112,6 @@ def section(tree: dict, evidence: Evidence) -> str:
 
 
 def rules_section(folder: Path, evidence: Evidence) -> str:
-    body = json.loads((folder / "rules.json").read_text())
+    body = read_json(folder / "rules.json")
     text = "\n## K-fig33-34: the thesis' decision trees as rules\n\n" + paragraph(body["about"])
     return text + "".join(section(tree, evidence) for tree in body["trees"])

@@ -1,9 +1,9 @@
 """The figures of docs/performance/selectors.md: how good the trees are, from results/<device-key>/selector.json."""
 
-import json
 from pathlib import Path
 
 from evidence import number, table
+from regular_files import read_json
 
 BEGIN, END = "<!-- begin figures: plots/documents.py -->\n", "<!-- end figures -->"
 HEADER = ("problems", "leaves", "unseen", "trained", "held out", "best single", "nearest neighbour", "scikit-learn",
@@ -48,6 +48,6 @@ def device_table(title: str, families: dict) -> str:
 def with_figures(text: str, results: Path, devices: dict[str, str]) -> str:
     """The page with its tables renewed: one for each device key, under its title."""
     start, end = text.index(BEGIN) + len(BEGIN), text.index(END)
-    tables = [device_table(title, json.loads((results / key / "selector.json").read_text())["families"])
+    tables = [device_table(title, read_json(results / key / "selector.json")["families"])
               for key, title in devices.items()]
     return text[:start] + "\n" + "\n".join(tables) + "\n" + text[end:]

@@ -15,6 +15,10 @@ import pathlib
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "plots"))
+from regular_files import read_json  # noqa: E402
+from replaced import replace  # noqa: E402
+
 
 def measure(program, repetitions):
     # All in turn and again: what disturbs the machine for a second takes one repetition of each, not all of one.
@@ -45,14 +49,14 @@ def main():
     for name, ns in sorted(measure(arguments.benchmark, arguments.repetitions).items()):
         device, family = name.split("/")
         path = arguments.results / device / "selector.json"
-        summary = summaries.setdefault(path, json.loads(path.read_text()))
+        summary = summaries.setdefault(path, read_json(path))
         if family not in summary["families"]:
             sys.exit(f"{path} has no {family}: run espalier train")
         summary["families"][family]["dispatch_ns"] = round(ns, 1)
         slow |= ns > arguments.limit
         print(f"{device:<20} {family:<18} {ns:6.1f} ns{'  too slow' if ns > arguments.limit else ''}")
     for path, summary in summaries.items():
-        path.write_text(json.dumps(summary, indent=2) + "\n")
+        replace(path, json.dumps(summary, indent=2) + "\n")
     return 5 if slow else 0
 
 

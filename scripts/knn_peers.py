@@ -21,7 +21,8 @@ import sys
 import tempfile
 import time
 
-import records
+import records  # which puts plots/ on the path
+from regular_files import Unusable, read_json
 
 @dataclasses.dataclass(frozen=True)
 class Peer:
@@ -233,8 +234,8 @@ def described(program, device):
 def ceilings_of(device_file, moved):
     """Of the device's description, if there is one: small problems stay in caches."""
     try:
-        device = json.loads(device_file.read_text())["device"]
-    except (OSError, ValueError, KeyError):
+        device = read_json(device_file)["device"]
+    except (OSError, Unusable, ValueError, KeyError):
         return None
     cached = moved < device["l2_bytes"] and device["cached_bytes_per_second"]
     return {"bandwidth": cached or device["bytes_per_second"], "fp32_per_second": device["fp32_per_second"]}

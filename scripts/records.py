@@ -2,9 +2,14 @@
 
 import json
 import lzma
-import os
 import pathlib
+import sys
 import zlib
+from contextlib import closing
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "plots"))
+import regular_files  # noqa: E402
+from replaced import replace  # noqa: E402
 
 
 def sealed(kind, body):
@@ -17,7 +22,7 @@ def read_cases(path):
     """The cases of a packed file, in its order; none if there is no such file."""
     if not path.exists():
         return []
-    with lzma.open(path, "rt", encoding="utf-8") as lines:
+    with closing(regular_files.lines(path)) as lines:
         return [json.loads(line)["case"] for line in lines]
 
 
@@ -26,14 +31,13 @@ def keep(path, cases):
     problems = {case["problem"] for case in cases}
     others = [case for case in read_cases(path) if case["problem"] not in problems]
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".partial")
     text = "".join(sealed("case", case) for case in [*others, *cases])
-    partial.write_bytes(lzma.compress(text.encode(), preset=6))
-    os.replace(partial, path)
+    replace(path, lzma.compress(text.encode(), preset=6))
 
 
 def pack(path):
     """Packs a file of records: its name gets another ending."""
     path = pathlib.Path(path)
-    path.with_name(path.name + ".xz").write_bytes(lzma.compress(path.read_bytes(), preset=6))
+    content = regular_files.read_bytes(path, regular_files.LARGEST)
+    replace(path.with_name(path.name + ".xz"), lzma.compress(content, preset=6))
     path.unlink()

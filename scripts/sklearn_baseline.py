@@ -15,6 +15,10 @@ import sys
 
 from sklearn.tree import DecisionTreeClassifier
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "plots"))
+from regular_files import read_json  # noqa: E402
+from replaced import replace  # noqa: E402
+
 
 RESAMPLES = 2000
 
@@ -61,11 +65,11 @@ def main():
     if not files:
         sys.exit(f"no matrices in {arguments.matrices}: run espalier train --matrices {arguments.matrices}")
     for file in files:
-        matrix = json.loads(file.read_text())
+        matrix = read_json(file)
         path = arguments.results / matrix["device_key"] / "selector.json"
         if not path.exists():
             sys.exit(f"{path} is missing: run espalier train")
-        summary = json.loads(path.read_text())
+        summary = read_json(path)
         entry = summary["families"].get(matrix["family"])
         if entry is None or entry["data_sha256"] != matrix["data_sha256"]:
             sys.exit(f"{file} is of other data than {path}: run espalier train --matrices {arguments.matrices}")
@@ -73,7 +77,7 @@ def main():
         logs, unmeasured = held_out(matrix)
         entry["held_out_sklearn"] = figures(logs, unmeasured) if logs else None
         entry["sklearn_geomean"] = entry["held_out_sklearn"]["regret_geomean"] if logs else None
-        path.write_text(json.dumps(summary, indent=2) + "\n")
+        replace(path, json.dumps(summary, indent=2) + "\n")
         ours = (entry["held_out"] or {}).get("regret_geomean")
         print(f'{matrix["device_key"]:<20} {matrix["family"]:<18} sklearn {entry["sklearn_geomean"]}  espalier {ours}')
 

@@ -9,6 +9,10 @@ import json
 import pathlib
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "plots"))
+import regular_files  # noqa: E402
+from replaced import replace  # noqa: E402
+
 
 def case_of(line):
     try:
@@ -28,13 +32,13 @@ def begun_only(cases):
 
 def main(paths):
     for path in map(pathlib.Path, paths):
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        lines = list(regular_files.lines(path))
         cases = [case_of(line) for line in lines]
         cut = begun_only(cases)
         if not cut:
             continue
         kept = [line for line, case in zip(lines, cases) if not case or (case["family"], case["problem"]) not in cut]
-        path.write_text("".join(kept), encoding="utf-8")
+        replace(path, "".join(kept))
         print(f"peers: {len(cut)} problem{'s' if len(cut) > 1 else ''} took more than --seconds and "
               f"stay{'' if len(cut) > 1 else 's'} as before, e.g. {sorted(cut)[0][1]}")
 

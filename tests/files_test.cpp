@@ -9,8 +9,11 @@
 #include <thread>
 
 #include "harness/files/leftovers.hpp"
+#include "harness/files/read_file.hpp"
 #include "harness/files/replaced_file.hpp"
 #include "harness/files/same_file.hpp"
+#include "harness/files/started_program.hpp"
+#include "kernels/json/bad_data.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace espalier::bench {
@@ -49,6 +52,114 @@ TEST(ReplacedFile, UncommittedItLeavesNothing) {
         EXPECT_EQ(names_in(folder).size(), 1U);
     }
     EXPECT_EQ(names_in(folder).size(), 0U);
+}
+
+TEST(ReplacedFile, MakesWhatALinkLeadsTo) {
+    const TemporaryFolder folder;
+    fs::create_directory(folder / "apart");
+    fs::create_symlink("second", folder / "first");
+    fs::create_symlink("apart/target.txt", folder / "second");
+    ReplacedFile file(folder / "first");
+    file.write("new");
+    file.commit();
+    EXPECT_EQ(read_bytes(folder / "apart/target.txt"), "new");
+    EXPECT_TRUE(fs::is_symlink(folder / "first"));
+    EXPECT_TRUE(fs::is_symlink(folder / "second"));
+    EXPECT_EQ(names_in(folder), (std::set<std::string>{"apart", "first", "second"}));
+}
+
+TEST(ReplacedFile, RefusesACircleOfLinks) {
+    const TemporaryFolder folder;
+    fs::create_symlink("b", folder / "a");
+    fs::create_symlink("a", folder / "b");
+    EXPECT_THROW(ReplacedFile(folder / "a"), std::system_error);
+    EXPECT_TRUE(fs::is_symlink(folder / "a"));
+}
+
+TEST(ReplacedFile, TemporaryNamesCannotBeTold) {
+    const TemporaryFolder folder;
+    std::set<std::string> names;
+    for (int i = 0; i < 20; ++i) {
+        ReplacedFile file(folder / "a.txt");
+        names.merge(names_in(folder));
+    }
+    EXPECT_EQ(names.size(), 20U);
+    for (const std::string& name : names) EXPECT_EQ(name.find("." + std::to_string(getpid()) + "."), std::string::npos);
+}
+
+TEST(ReplacedFile, LongNamesHaveATemporaryOne) {
+    const TemporaryFolder folder;
+    const std::string name(255, 'x');
+    ReplacedFile file(folder / name);
+    file.write("new");
+    file.commit();
+    EXPECT_EQ(names_in(folder), std::set<std::string>{name});
+}
+
+TEST(ReplacedFile, PipesOnlyWhereTheUserNamesThem) {
+    const TemporaryFolder folder;
+    const std::string pipe = folder / "pipe";
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    EXPECT_THROW(ReplacedFile(pipe, ReplacedFile::Special::refused), std::system_error);
+    EXPECT_TRUE(fs::is_fifo(pipe));
+}
+
+TEST(TemporaryName, LeavesFilesOfOthers) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("planted", "theirs");
+    {
+        TemporaryName name(path);
+        EXPECT_LT(name.create(0600), 0);
+    }
+    EXPECT_EQ(read_bytes(path), "theirs");
+    const std::string link = folder / "link";
+    fs::create_symlink("planted", link);
+    {
+        TemporaryName name(link);
+        EXPECT_LT(name.create(0600), 0);
+    }
+    EXPECT_TRUE(fs::is_symlink(link));
+}
+
+TEST(ReadFile, RegularFilesAlone) {
+    const TemporaryFolder folder;
+    EXPECT_EQ(read_file(folder / "nothing"), std::nullopt);
+    EXPECT_EQ(read_file(folder.file("a.txt", "text")), "text");
+    EXPECT_EQ(read_file(folder.file("empty", "")), "");
+    fs::create_symlink("a.txt", folder / "link");
+    EXPECT_EQ(read_file(folder / "link"), "text");
+    const std::string pipe = folder / "pipe";
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    fs::create_symlink("/dev/zero", folder / "zero");
+    fs::create_symlink("loop", folder / "loop");
+    for (const char* name : {"pipe", "zero", "loop", "."})
+        EXPECT_NE(message_of<BadData>([&] { read_file(folder / name); }), "") << name;
+    expect_holds(message_of<BadData>([&] { read_file(pipe); }), {pipe.c_str(), "neither a file nor a folder"});
+    EXPECT_EQ(read_file(folder / "a.txt", 4), "text");
+    expect_holds(message_of<BadData>([&] { read_file(folder / "a.txt", 3); }), {"larger than 3 bytes"});
+}
+
+TEST(RunToEnd, NoWordIsACommand) {
+    const TemporaryFolder folder;
+    const std::string name =
+        folder.file("it's $(touch injected); `touch injected`", "#!/bin/sh\necho \"$1\"; exit 7\n");
+    ASSERT_EQ(chmod(name.c_str(), 0755), 0);
+    const std::string argument = "'; touch " + (folder / "injected") + "; '$(exit)";
+    const ProgramEnd end = run_to_end({.words = {name, argument}, .output = ProgramCall::Output::captured});
+    EXPECT_EQ(end.error, 0);
+    EXPECT_EQ(end.code, 7);
+    EXPECT_EQ(end.output, argument + "\n");
+    EXPECT_FALSE(fs::exists(folder / "injected"));
+    EXPECT_EQ(run_to_end({.words = {folder / "nothing"}}).error, ENOENT);
+}
+
+TEST(RunToEnd, KeepsTheFirstBytesOfItsOutput) {
+    const ProgramEnd end =
+        run_to_end({.words = {"/bin/sh", "-c", "i=0; while [ $i -lt 9999 ]; do echo 12345678; i=$((i+1)); done"},
+                    .output = ProgramCall::Output::captured,
+                    .most = 16});
+    EXPECT_EQ(end.code, 0);
+    EXPECT_EQ(end.output, "12345678\n1234567");
 }
 
 /// What a process leaves that holds a temporary file, in a thread of its own too, when the signal comes.

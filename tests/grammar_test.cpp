@@ -72,7 +72,10 @@ INSTANTIATE_TEST_SUITE_P(
     Grammar, Refused,
     testing::Values(
         Refusal{"knnn --data x", {"no command 'knnn'", "did you mean 'knn'?", "espalier --help"}},
-        Refusal{"", {"name a command"}},
+        Refusal{"", {"name a command"}}, Refusal{"nonsense --help", {"no command 'nonsense'", "espalier --help"}},
+        Refusal{"--help nonsense", {"no command 'nonsense'"}}, Refusal{"swep -h", {"did you mean 'sweep'?"}},
+        Refusal{"nonsense --version", {"no command 'nonsense'"}},
+        Refusal{"nonsense more --quiet --help", {"no command 'nonsense'"}},
         Refusal{"knn --memroy 3", {"no option --memroy", "did you mean '--memory'?", "espalier knn --help"}},
         Refusal{"convolve --kernl x", {"no option --kernl", "did you mean '--kernel'?"}},
         Refusal{"convolve a.png b.png c", {"one word too many: 'c'"}}, Refusal{"knn --data", {"--data needs a value"}},
@@ -100,6 +103,18 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"sweep --dry-run --device cpu --family dott", {"did you mean 'dot'?"}},
         Refusal{"sweep --dry-run --device cpu --variant cpu_scaler", {"did you mean 'cpu_scalar'?"}},
         Refusal{"sweep --dry-run --device cpu --family dot -p elemnts=3", {"did you mean 'elements'?"}}));
+
+TEST(Help, OfTheProgramAndOfItsCommands) {
+    const TemporaryFolder folder;
+    const std::pair<const char*, const char*> asked[] = {
+        {"--help", "Subcommands:"}, {"-h", "Subcommands:"}, {"sweep --help", "--family"}, {"show -h", "--filter"}};
+    for (const auto& [arguments, part] : asked) {
+        const auto finished = run_espalier(folder, arguments);
+        EXPECT_EQ(finished.code, 0) << arguments;
+        expect_holds(finished.out, {part});
+    }
+    EXPECT_EQ(run_espalier(folder, "--version").code, 0);
+}
 
 enum class Sink { full, closed, unread };
 

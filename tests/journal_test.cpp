@@ -6,7 +6,9 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <zlib.h>
 
 #include <random>
 #include <set>
@@ -232,10 +234,67 @@ TEST(Journal, WhatIsNoJournalIsReportedInBoundedMemory) {
     EXPECT_EQ(journal.damage.size(), 3U);
 }
 
+TEST(Journal, IsWrittenThroughNoLink) {
+    const TemporaryFolder folder;
+    const std::string victim = folder.file("victim", "mine\n");
+    for (const char* target : {"victim", "nothing"}) {
+        const std::string link = folder / (std::string(target) + ".jsonl");
+        std::filesystem::create_symlink(target, link);
+        expect_holds(message_of<BadData>([&] { JournalWriter writer(link); }),
+                     {link.c_str(), "symbolic link", "--output"});
+    }
+    EXPECT_EQ(read_bytes(victim), "mine\n");
+    EXPECT_FALSE(std::filesystem::exists(folder / "nothing"));
+    std::filesystem::create_directory(folder / "real");
+    std::filesystem::create_directory_symlink("real", folder / "linked");
+    JournalWriter(folder / "linked/a.jsonl").append(std::vector{sample_record()});
+    EXPECT_EQ(load_journal(folder / "real/a.jsonl").cases.size(), 1U);
+}
+
+TEST(Journal, PipesAndDevicesAreRefused) {
+    const TemporaryFolder folder;
+    const std::string pipe = folder / "pipe.jsonl";
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    std::filesystem::create_symlink("/dev/zero", folder / "zero.jsonl");
+    std::filesystem::create_directory(folder / "folder.jsonl");
+    for (const char* name : {"pipe.jsonl", "zero.jsonl", "folder.jsonl"}) {
+        const std::string path = folder / name;
+        expect_holds(message_of<BadData>([&] { load_journal(path); }), {path.c_str()});
+        expect_holds(message_of<BadData>([&] { JournalWriter writer(path); }), {path.c_str(), "--output"});
+    }
+}
+
+TEST(Journal, BombsAreRefusedEarly) {
+    const TemporaryFolder folder;
+    const auto packed = [&](const char* name, const std::string& block, int times) {
+        const std::string path = folder / name;
+        const gzFile file = gzopen(path.c_str(), "wb9");
+        for (int i = 0; i < times; ++i) gzwrite(file, block.data(), static_cast<unsigned>(block.size()));
+        gzclose(file);
+        return path;
+    };
+    expect_holds(message_of<BadData>([&] { load_journal(packed("zeros.gz", std::string(1 << 20, '\0'), 200)); }),
+                 {"200 times its size"});
+    expect_holds(message_of<BadData>([&] { load_journal(packed("lines.gz", std::string(1 << 20, '\n'), 40)); }),
+                 {"lines.gz"});
+    expect_holds(message_of<BadData>([&] { load_journal(folder.file("lines", std::string(11'000'000, '\n'))); }),
+                 {"without number"});
+    expect_holds(
+        message_of<BadData>([&] { load_journal(folder.file("line", std::string(std::size_t{65} << 20, 'x'))); }),
+        {"without end"});
+    std::string words;
+    for (int i = 0; i < 1'000'001; ++i) words += "x\n";
+    expect_holds(message_of<BadData>([&] { load_journal(folder.file("words", words)); }), {"no journal"});
+    // Records pack well, too.
+    std::string records;
+    for (int i = 0; i < 30'000; ++i) records += seal("case", encode(sample_record(i))) + '\n';
+    EXPECT_EQ(load_journal(packed("records.gz", records, 1)).cases.size(), 30'000U);
+}
+
 TEST(Journal, AFileThatCannotBeReadOrWrittenIsNamed) {
     const TemporaryFolder folder;
     expect_holds(message_of<BadData>([&] { static_cast<void>(load_journal(folder / "none.jsonl")); }),
-                 {"none.jsonl", "No such file"});
+                 {"none.jsonl", "no such file"});
     expect_holds(message_of<BadData>([&] { JournalWriter(folder.file("file", "") + "/journal.jsonl"); }),
                  {"journal.jsonl", "--output"});
 }

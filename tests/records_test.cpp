@@ -5,7 +5,9 @@
 
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <limits>
+#include <sstream>
 
 #include "harness/families/family.hpp"
 #include "harness/records/codec.hpp"
@@ -65,6 +67,10 @@ TEST(Codec, EveryMemberIsNeededAndChecked) {
     expect_holds(refusal([](auto& b) { b["status"] = "crashed"; }), {"reason"});
     expect_holds(refusal([](auto& b) { b["variant"] = "a\"; system(\"x\"); //"; }), {"variant"});
     expect_holds(refusal([](auto& b) { b["provenance"]["device_key"] = "../../etc"; }), {"device_key"});
+    for (const char* key : {"-x", ".x", "", "schema", "published", "journal", "local"})
+        expect_holds(refusal([&](auto& b) { b["provenance"]["device_key"] = key; }), {"device_key"});
+    for (const char* family : {"peers", "", "-x", "_x", "2d"})
+        expect_holds(refusal([&](auto& b) { b["family"] = family; }), {"family"});
     expect_holds(refusal([](auto& b) { b["samples_ns"] = {"1"}; }), {"samples_ns"});
     expect_holds(refusal([](auto& b) { b["bytes"] = -1; }), {"bytes"});
     expect_holds(refusal([](auto& b) { b["features"][0]["value"] = "1"; }), {"feature"});
@@ -81,6 +87,18 @@ TEST(Codec, DeviceIntegersNeitherWrapNorRound) {
     expect_holds(refused("threads", 4294967298), {"threads", "range"});
     expect_holds(refused("memory_bytes", 18446744073709551615U), {"memory_bytes"});
     expect_holds(refused("memory_bytes", -1), {"memory_bytes", "range"});
+}
+
+TEST(Codec, KeysThatAreOtherFoldersAreNoDevices) {
+    for (const char* key : {"-x", "--device", "..", "", "schema", "published", "journal", "local"}) {
+        nlohmann::json body = plain(encode(sample_device()));
+        body["key"] = key;
+        expect_holds(message_of<BadData>([&] { static_cast<void>(decode_device(body)); }), {"key"});
+    }
+}
+
+TEST(BadData, QuotesNothingThatActs) {
+    EXPECT_STREQ(BadData("a\x1b[31m \xc2\x9b \xe2\x80\xae\n\x9b").what(), "a\\x1b[31m \\u009b \\u202e\n\\x9b");
 }
 
 TEST(Codec, WhatIsNotANumberCannotBeRecorded) {
@@ -156,6 +174,60 @@ TEST(Merge, TheLatestSessionCountsButNotAnUnmeasuredOne) {
     const auto results = load_results(folder / "results/cpu-test-2t");
     ASSERT_EQ(results.cases.size(), 1U);
     EXPECT_EQ(results.cases[0].time_ns, 1000);
+}
+
+/// A journal of four cases, of which some lines are cut or changed.
+std::string damaged_journal(const TemporaryFolder& folder,
+                            const std::function<void(std::size_t, std::string&)>& damage) {
+    const auto path =
+        journal(folder, "a.jsonl", {sample_record(1), sample_record(2), sample_record(3), sample_record(4)});
+    std::istringstream lines(read_bytes(path));
+    std::string all, line;
+    for (std::size_t number = 0; std::getline(lines, line); ++number) {
+        damage(number, line);
+        all += line + '\n';
+    }
+    return folder.file("a.jsonl", all);
+}
+
+TEST(Merge, DamageIsToldAndTheRestMerged) {
+    const std::pair<const char*, std::function<void(std::size_t, std::string&)>> kinds[] = {
+        {"changed",
+         [](std::size_t i, std::string& line) {
+             if (i == 2) line[line.size() / 2] ^= 1;
+         }},
+        {"foreign",
+         [](std::size_t i, std::string& line) {
+             if (i == 2) line = "x";
+         }},
+        {"cut",
+         [](std::size_t i, std::string& line) {
+             if (i > 1) line.resize(line.size() / 2);
+         }},
+    };
+    for (const auto& [name, damage] : kinds) {
+        SCOPED_TRACE(name);
+        const TemporaryFolder folder;
+        const auto path = damaged_journal(folder, damage);
+        const auto report = merge_journals({path}, folder / "results", {}).at(0);
+        EXPECT_EQ(report.damaged.size(), 1U);
+        EXPECT_EQ(report.cases, std::string(name) == "cut" ? 1U : 3U);
+        const auto before = read_bytes(folder / "results/cpu-test-2t/histogram.csv");
+        expect_holds(message_of<BadData>([&] { merge_journals({path}, folder / "results", {.replace = true}); }),
+                     {"--replace"});
+        EXPECT_EQ(read_bytes(folder / "results/cpu-test-2t/histogram.csv"), before);
+    }
+}
+
+TEST(Merge, ATornLineIsNoDamage) {
+    const TemporaryFolder folder;
+    const auto path = damaged_journal(folder, [](std::size_t i, std::string& line) {
+        if (i == 4) line.resize(line.size() / 2);
+    });
+    const auto report = merge_journals({path}, folder / "results", {}).at(0);
+    EXPECT_TRUE(report.damaged.empty());
+    EXPECT_EQ(report.warnings.size(), 1U);
+    EXPECT_EQ(report.cases, 3U);
 }
 
 TEST(Merge, OnceWrongTheSameSourceStaysWrong) {

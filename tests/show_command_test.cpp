@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include <nlohmann/json.hpp>
 
 #include "harness/records/journal.hpp"
@@ -170,6 +172,15 @@ TEST_F(ShowCommand, ATimeAtTheResolutionIsABound) {
     CaseRecord record = timed("fast", 1000, 800);
     record.conditions = {{kResolutionCondition, 800}};
     expect_holds(run_espalier(folder_, "show " + quoted(journal_of(folder_, {record}))).out, {"<= 800 ns"});
+}
+
+TEST_F(ShowCommand, FiltersTakeLinearTime) {
+    for (const char* filter : {"(.*)*x", "(a+)+$x", "(([a-z])+.)+[A-Z]([a-z])+$", "(x+x+)+y"}) {
+        const auto start = std::chrono::steady_clock::now();
+        EXPECT_EQ(show(std::string("--filter '") + filter + "'").code, 4) << filter;
+        EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20)) << filter;
+    }
+    EXPECT_EQ(show("--filter '(.*)*s'").code, 0);
 }
 
 TEST_F(ShowCommand, MistakesNameTheFix) {

@@ -5,6 +5,8 @@ usage: slurm_test.py FAULTY_ESPALIER     exits with 77 (skipped) where Slurm is 
 """
 
 import json
+import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -42,7 +44,7 @@ class Slurm(unittest.TestCase):
         self.cluster.wait_until(lambda: not self.cluster.jobs(), seconds, f"jobs do not end: {self.cluster.jobs()}")
 
     def test_an_array_of_shards_is_swept_and_merged(self):
-        place = self.folder / "array"
+        place = self.folder / "it's an array, 50%a"
         start = time.monotonic()
         jobs = self.submit(place, "--shards", "4", sweep=(
             "--quick", "--no-ceilings", "--noise", "20%", "--variant", "right,right_baseline", "-p", "size=100", "-p",
@@ -54,6 +56,8 @@ class Slurm(unittest.TestCase):
         self.assertEqual((len(cases), len(set(cases))), (27, 27))
         coverage = json.loads(only(place / "results", "*/coverage.json").read_text())
         self.assertEqual(coverage["coverage"]["holes"], [])
+        logs = sorted(path.name for path in (place / "journal/slurm").glob("*.out"))
+        self.assertEqual([re.sub(r"\.\d+\.out", "", name) for name in logs], ["merge", *(f"shard-{n}" for n in range(1, 5))])
         print(f"four shards, submitted, swept and merged in {time.monotonic() - start:.0f} s")
 
     def test_preempted_and_requeued_shards_resume(self):
@@ -80,6 +84,29 @@ class Scripts(unittest.TestCase):
         line = next(line for line in done.stdout.splitlines() if line.startswith("exec"))
         self.assertIn("'size=$(reboot)' 'it'\\''s' --shard", line)
         self.assertEqual(subprocess.run(["sh", "-n"], input=done.stdout, text=True).returncode, 0)
+
+    def test_directives_are_words_of_a_shell(self):
+        place = "/tmp/it's a folder; with $(words) \"and\" 50%a # of \\ it"
+        done = self.run_slurm("--dry-run", "--output", place, "--sbatch=--comment=two words", "--sbatch=--partition=gpu")
+        directives = [shlex.split(line.removeprefix("#SBATCH ")) for line in done.stdout.splitlines()
+                      if line.startswith("#SBATCH ")]
+        self.assertEqual({len(words) for words in directives}, {1})
+        words = [words[0] for words in directives]
+        self.assertIn("--comment=two words", words)
+        self.assertIn("--partition=gpu", words)
+        self.assertIn(f"--output={place.replace('%', '%%')}/slurm/shard-%a.%A.out", words)
+        for line in done.stdout.splitlines():
+            if line.startswith("exec "):
+                self.assertIn(place, shlex.split(line))
+        for option in ("-p gpu", "--partition gpu", "partition=gpu"):
+            done = self.run_slurm("--dry-run", f"--sbatch={option}")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("--sbatch=--partition=gpu", done.stderr)
+
+    def test_names_that_act_are_refused(self):
+        for name in ("a\x1bb", "a\nb", "a\u202eb"):
+            for options in (("--output", name), ("--results", name), (f"--sbatch=--comment={name}",), ("--", name)):
+                self.assertEqual(self.run_slurm("--dry-run", *options).returncode, 2, options)
 
     def test_what_the_array_sets_itself_is_refused(self):
         for option in ("--shard=1/2", "--resume", "--output"):

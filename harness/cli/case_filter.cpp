@@ -1,8 +1,10 @@
 #include "harness/cli/case_filter.hpp"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "harness/families/family.hpp"
 #include "kernels/core/similar_name.hpp"
@@ -25,16 +27,18 @@ void CaseFilter::add_options(Command& command) {
 void CaseFilter::interpret() {
     for (const std::string& family : family_words_) families_.emplace_back(family_named(family).name());
     for (const std::string& axis : axis_words_) axes_.push_back(parse_axis_values(axis));
-    try {
-        if (!filter_word_.empty()) filter_.emplace(filter_word_);
-    } catch (const std::regex_error& error) {
-        throw Failure(ExitCode::usage, "--filter '" + filter_word_ + "' is no regular expression: " + error.what());
-    }
+    if (filter_word_.empty()) return;
+    RE2::Options options(RE2::Quiet);  // it searches in linear time, whatever is asked for
+    options.set_max_mem(std::int64_t{16} << 20);
+    filter_ = std::make_shared<const RE2>(filter_word_, options);
+    if (!filter_->ok())
+        throw Failure(ExitCode::usage, "--filter '" + filter_word_ + "' is no regular expression: " + filter_->error() +
+                                           ": correct it; RE2's syntax is meant");
 }
 
 bool CaseFilter::asks_for(const CaseRecord& record) const {
     if (!families_.empty() && !std::ranges::count(families_, record.family)) return false;
-    if (filter_ && !std::regex_search(record.key(), *filter_)) return false;
+    if (filter_ && !RE2::PartialMatch(record.key(), *filter_)) return false;
     return std::ranges::all_of(axes_, [&](const AxisValues& axis) {
         const auto value = record.axis(axis.axis);
         return value && axis.holds(std::string(*value));

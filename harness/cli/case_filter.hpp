@@ -1,7 +1,7 @@
 #pragma once
 
+#include <memory>
 #include <optional>
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -9,6 +9,10 @@
 #include "harness/cli/command.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/records/case_record.hpp"
+
+namespace re2 {
+class RE2;
+}
 
 namespace espalier::bench::cli {
 
@@ -31,7 +35,7 @@ private:
     std::vector<std::string> family_words_, axis_words_;
     std::string filter_word_;
     std::vector<std::string> families_;
-    std::optional<std::regex> filter_;
+    std::shared_ptr<const re2::RE2> filter_;  ///< null: every case
     std::vector<AxisValues> axes_;
 };
 

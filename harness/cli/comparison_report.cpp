@@ -8,6 +8,7 @@
 #include "harness/text/counted.hpp"
 #include "harness/text/printable.hpp"
 #include "harness/text/to_stderr.hpp"
+#include "harness/text/to_stdout.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -68,8 +69,8 @@ void print_machine(const Comparison& comparison) {
     if (comparison.problems.size() > 1)
         range = fmt::format(" (its problems {:.2f}x to {:.2f}x)", comparison.problems.back().ratio,
                             comparison.problems.front().ratio);
-    fmt::print("the machine as a whole: {:.3f}x {}{}: not counted\n", ratio >= 1 ? ratio : 1 / ratio,
-               ratio >= 1 ? "slower" : "faster", range);
+    to_stdout("the machine as a whole: {:.3f}x {}{}: not counted\n", ratio >= 1 ? ratio : 1 / ratio,
+              ratio >= 1 ? "slower" : "faster", range);
 }
 
 std::string change_line(Change change, const RatioInterval& relative) {
@@ -78,15 +79,15 @@ std::string change_line(Change change, const RatioInterval& relative) {
 
 void print_changes(const Comparison& comparison, bool all) {
     for (const BrokenCase& one : comparison.broken)
-        fmt::print("broken   {}: {}: {}\n", one.key, one.status, printable(one.reason));
+        to_stdout("broken   {}: {}: {}\n", one.key, one.status, printable(one.reason));
     for (const ComparedVariant& one : comparison.variants)
         if (all || one.change != Change::same)
-            fmt::print("{}  {} on {}\n", change_line(one.change, one.relative), one.name,
-                       counted(one.problems, "problem"));
+            to_stdout("{}  {} on {}\n", change_line(one.change, one.relative), one.name,
+                      counted(one.problems, "problem"));
     for (const ComparedCase& one : comparison.cases)
         if (all || one.change != Change::same)
-            fmt::print("{}  {:.4g} -> {:.4g} us  {}{}\n", change_line(one.change, one.relative), one.before_ns / 1000,
-                       one.after_ns / 1000, one.key, one.source_changed ? "  (its source changed)" : "");
+            to_stdout("{}  {:.4g} -> {:.4g} us  {}{}\n", change_line(one.change, one.relative), one.before_ns / 1000,
+                      one.after_ns / 1000, one.key, one.source_changed ? "  (its source changed)" : "");
 }
 
 }  // namespace
@@ -122,15 +123,15 @@ Json comparison_json(const Comparison& comparison) {
 void print_comparison(const Comparison& comparison, bool all) {
     print_machine(comparison);
     print_changes(comparison, all);
-    fmt::print("{} compared: {} slower, {} faster, {} broken, {} mended\n", counted(comparison.cases.size(), "case"),
-               comparison.count(Change::slower), comparison.count(Change::faster), comparison.broken.size(),
-               comparison.mended);
+    to_stdout("{} compared: {} slower, {} faster, {} broken, {} mended\n", counted(comparison.cases.size(), "case"),
+              comparison.count(Change::slower), comparison.count(Change::faster), comparison.broken.size(),
+              comparison.mended);
     if (comparison.cases.empty()) return;
-    fmt::print("{} compared: {} slower, {} faster\n", counted(comparison.variants.size(), "variant"),
-               comparison.count_variants(Change::slower), comparison.count_variants(Change::faster));
-    fmt::print("{} before, {} after: a case counts as slower from {:.2f}x on, a variant from {:.2f}x (half of them)\n",
-               counted(comparison.sessions_before, "session"), comparison.sessions_after, comparison.least_of_case,
-               comparison.least_of_variant);
+    to_stdout("{} compared: {} slower, {} faster\n", counted(comparison.variants.size(), "variant"),
+              comparison.count_variants(Change::slower), comparison.count_variants(Change::faster));
+    to_stdout("{} before, {} after: a case counts as slower from {:.2f}x on, a variant from {:.2f}x (half of them)\n",
+              counted(comparison.sessions_before, "session"), comparison.sessions_after, comparison.least_of_case,
+              comparison.least_of_variant);
 }
 
 void tell_limits(const Comparison& comparison) {

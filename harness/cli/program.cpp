@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string>
 #include <system_error>
@@ -29,14 +30,14 @@ namespace espalier::bench::cli {
 namespace {
 
 ExitCode report(ExitCode code, const std::string& message) {
-    to_stderr("{}\n", printable_lines("espalier: " + message));
+    to_stderr("espalier: {}\n", message);
     return code;
 }
 
 /// Tells which selectors a command ignored. It is no failure: the results are the same.
 void tell_of_ignored_selectors() {
     if (const std::string& ignored = ignored_selectors_so_far(); !ignored.empty())
-        to_stderr("{}\n", printable_lines("espalier: left out: " + ignored));
+        to_stderr("espalier: left out: {}\n", ignored);
 }
 
 void describe(CLI::App& app, ExitCode& code) {
@@ -56,6 +57,11 @@ std::vector<std::string> words_backwards(int argc, char** argv) {
     return words;
 }
 
+ExitCode usage_error(const CLI::App& app, const CLI::ParseError& error) {
+    to_stderr("{}\n", describe_usage_error(app, error));
+    return ExitCode::usage;
+}
+
 ExitCode run(int argc, char** argv) {
     if (const auto wrong = device::wrong_cpu_isa()) return report(ExitCode::usage, *wrong);
     CLI::App app("Measures every documented way of computing a thing, and ships the fastest.", "espalier");
@@ -63,13 +69,14 @@ ExitCode run(int argc, char** argv) {
     describe(app, code);
     try {
         app.parse(words_backwards(argc, argv));
-    } catch (const CLI::CallForHelp&) {
+    } catch (const CLI::CallForHelp& help) {
+        if (names_no_command(app)) return usage_error(app, help);
         std::fputs(app.help().c_str(), stdout);
     } catch (const CLI::CallForVersion& version) {
+        if (names_no_command(app)) return usage_error(app, version);
         std::fputs((std::string(version.what()) + "\n").c_str(), stdout);
     } catch (const CLI::ParseError& error) {
-        to_stderr("{}\n", printable_lines(describe_usage_error(app, error)));
-        return ExitCode::usage;
+        return usage_error(app, error);
     } catch (const Failure& failure) {
         return report(failure.code(), failure.what());
     } catch (const BadProblem& error) {
@@ -78,6 +85,9 @@ ExitCode run(int argc, char** argv) {
         return report(ExitCode::usage, error.what());
     } catch (const std::bad_alloc&) {
         return report(ExitCode::bad_data, "out of memory: use a smaller problem or a machine with more");
+    } catch (const std::filesystem::filesystem_error& error) {
+        return report(ExitCode::bad_data, printable(error.path1().string(), 4096) + ": " + error.code().message() +
+                                              ": check the path and its permissions");
     } catch (const std::system_error& error) {
         const bool output = std::ferror(stdout) != 0;
         return report(ExitCode::bad_data, output ? lost_output(error.code().value()) : error.what());

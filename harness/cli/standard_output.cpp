@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "harness/text/to_stderr.hpp"
+#include "harness/text/to_stdout.hpp"
 
 namespace espalier::bench::cli {
 
@@ -27,7 +28,7 @@ void print_in_words(const std::string& text, bool data_on_stdout) {
     if (data_on_stdout)
         to_stderr("{}", text);
     else
-        fmt::print("{}", text);
+        to_stdout("{}", text);
 }
 
 bool stdout_is_terminal() { return isatty(STDOUT_FILENO) != 0; }

@@ -7,6 +7,7 @@
 #include "harness/sweep/progress.hpp"
 #include "harness/text/counted.hpp"
 #include "harness/text/to_stderr.hpp"
+#include "harness/text/to_stdout.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -82,7 +83,7 @@ ExitCode estimate(const SweepOptions& options, const std::vector<std::string>& d
     std::vector<std::string> left_out;
     for (const DryRun& dry : dry_run(options, devices, left_out)) {
         for (const auto& key : dry.keys)
-            if (!json) fmt::print("{}\n", key);
+            if (!json) to_stdout("{}\n", key);
         to_stderr("{}: {} of {}, {} of them unsupported; about {}{}\n", dry.device_key, counted(dry.cases, "case"),
                   counted(dry.problems, "problem"), dry.unsupported, duration(dry.expected_seconds),
                   dry.devices > 1 ? fmt::format(" with {} devices", dry.devices) : "");

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -64,6 +65,11 @@ std::string problem(const CLI::App& program, const CLI::App& command, const CLI:
 }
 
 }  // namespace
+
+bool names_no_command(const CLI::App& program) {
+    const std::vector<std::string> extras = program.remaining();
+    return &command_of(program) == &program && std::ranges::any_of(extras, std::not_fn(is_option));
+}
 
 std::string describe_usage_error(const CLI::App& program, const CLI::ParseError& error) {
     const CLI::App& command = command_of(program);

@@ -12,6 +12,7 @@
 #include "harness/families/published.hpp"
 #include "harness/families/workload.hpp"
 #include "kernels/core/cost.hpp"
+#include "kernels/core/printable.hpp"
 #include "kernels/core/variant.hpp"
 
 namespace espalier::bench {
@@ -113,7 +114,8 @@ public:
 
     /// The key in canonical form (every axis, in order).
     [[nodiscard]] virtual std::string canonical(std::string_view key) const = 0;
-    /// The key of the problem that trees are asked about in place of this one (kernels/core/as_asked.hpp); mostly itself.
+    /// The key of the problem that trees are asked about in place of this one (kernels/core/as_asked.hpp); mostly
+    /// itself.
     [[nodiscard]] virtual std::string as_asked(std::string_view key) const = 0;
     /// One value per feature; a category is the index of its enumerator.
     [[nodiscard]] virtual std::vector<double> feature_values(std::string_view key) const = 0;
@@ -147,9 +149,11 @@ public:
     static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 };
 
-/// A problem key that names no problem of the family; `what()` says why and what is known.
+/// A problem key that names no problem of the family; `what()` says why and what is known, printable whatever was
+/// asked.
 class BadProblem : public std::runtime_error {
-    using std::runtime_error::runtime_error;
+public:
+    explicit BadProblem(const std::string& message) : std::runtime_error(printable_lines(message)) {}
 };
 
 /// Every family, in the order of its folder's name. Generated from the folders of variants/.

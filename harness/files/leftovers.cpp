@@ -71,7 +71,8 @@ void on_signal(int signal) {
     for (const pid_t child : table().children)
         while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
         }
-    for (const TemporaryName* file : table().files) unlink(file->path().c_str());
+    for (const TemporaryName* file : table().files)
+        if (file->created()) unlink(file->path().c_str());
     _exit(128 + signal);
 }
 
@@ -98,19 +99,22 @@ TemporaryName::TemporaryName(std::string path) : path_(std::move(path)) {
 
 TemporaryName::~TemporaryName() {
     const Lock lock;
-    if (!renamed_) unlink(path_.c_str());
+    if (created_) unlink(path_.c_str());
     std::erase(table().files, this);
 }
 
-int TemporaryName::create(mode_t mode) const {
+int TemporaryName::create(mode_t mode) {
     const Lock lock;
-    return open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    const int descriptor = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    created_ = descriptor >= 0;
+    return descriptor;
 }
 
 bool TemporaryName::rename_to(const std::string& target) {
     const Lock lock;
-    renamed_ = std::rename(path_.c_str(), target.c_str()) == 0;
-    return renamed_;
+    const bool renamed = std::rename(path_.c_str(), target.c_str()) == 0;
+    created_ = created_ && !renamed;
+    return renamed;
 }
 
 ChildOnSignal::ChildOnSignal(const std::function<pid_t()>& start) {

@@ -12,7 +12,8 @@ namespace espalier::bench {
 /// for SIGPIPE: who closes our output wants no more of it. A file that grows beyond its limit is an error of `write`.
 void clean_up_on_signals();
 
-/// The name of a temporary file, which is removed with this object and on a signal.
+/// The name of a temporary file. The file is removed with this object and on a signal; one of this name that somebody
+/// else made is not.
 class TemporaryName {
 public:
     explicit TemporaryName(std::string path);
@@ -21,14 +22,15 @@ public:
     TemporaryName& operator=(const TemporaryName&) = delete;
 
     [[nodiscard]] const std::string& path() const { return path_; }
-    /// Creates the file, which must not be there yet. Returns its descriptor, or -1 and errno.
-    [[nodiscard]] int create(mode_t mode) const;
+    /// Creates the file, which must not be there yet, not even as a link. Returns its descriptor, or -1 and errno.
+    [[nodiscard]] int create(mode_t mode);
+    [[nodiscard]] bool created() const { return created_; }
     /// Gives the file its name. Returns whether it could, else errno says why not.
     [[nodiscard]] bool rename_to(const std::string& target);
 
 private:
     std::string path_;
-    bool renamed_ = false;
+    bool created_ = false;  ///< and has no other name yet
 };
 
 /// A program that this process waits for: on a signal it gets SIGTERM and is waited for, so that it leaves nothing.

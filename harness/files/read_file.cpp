@@ -1,14 +1,14 @@
 #include "harness/files/read_file.hpp"
 
-#include <fstream>
-#include <iterator>
+#include "kernels/json/bad_data.hpp"
+#include "kernels/json/regular_file.hpp"
 
 namespace espalier::bench {
 
-std::optional<std::string> read_file(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return std::nullopt;
-    return std::string(std::istreambuf_iterator<char>(file), {});
+std::optional<std::string> read_file(const std::filesystem::path& path, std::size_t most) try {
+    return read_regular_file_if_there(path, most);
+} catch (const BadData& error) {
+    throw BadData(path.string() + ": " + error.what());
 }
 
 }  // namespace espalier::bench

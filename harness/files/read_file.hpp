@@ -1,12 +1,17 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
 
 namespace espalier::bench {
 
-/// The bytes of a file; nothing if it cannot be opened.
-std::optional<std::string> read_file(const std::filesystem::path& path);
+/// What no file that is read as a whole comes near: trees, selectors as C++, summaries.
+inline constexpr std::size_t kLargestWholeFile = std::size_t{64} << 20;
+
+/// The bytes of a regular file; nothing if there is none. Throws `BadData`, which names the file and the fix, if what
+/// is there is a pipe, a device or a folder, is larger than `most`, or cannot be read.
+std::optional<std::string> read_file(const std::filesystem::path& path, std::size_t most = kLargestWholeFile);
 
 }  // namespace espalier::bench

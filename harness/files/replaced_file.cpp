@@ -1,13 +1,17 @@
 #include "harness/files/replaced_file.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <filesystem>
 #include <system_error>
+
+#include "harness/files/through_links.hpp"
 
 namespace espalier::bench {
 namespace {
@@ -16,19 +20,15 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void fail(int error = errno) { throw std::system_error(error, std::generic_category()); }
 
-/// The file that a path leads to through symbolic links; the path itself if it does not exist yet.
-std::string resolved(const std::string& path) {
-    std::error_code error;
-    const fs::path real = fs::canonical(path, error);
-    return error ? path : real.string();
-}
-
+/// Beside the target, so that it can be renamed, and with random letters: a name that could be told beforehand somebody
+/// else could take first.
 std::string temporary_name(const std::string& target) {
-    static std::atomic<unsigned> count{0};
+    constexpr std::size_t kLongest = 200;  // of a name's 255 bytes
+    std::uint64_t random = 0;
+    if (getrandom(&random, sizeof random, 0) != sizeof random) fail();
     const fs::path path(target);
     std::string name(".");
-    name +=
-        path.filename().string() + "." + std::to_string(getpid()) + "." + std::to_string(count.fetch_add(1)) + ".tmp";
+    name += path.filename().string().substr(0, kLongest) + "." + fmt::format("{:016x}", random) + ".tmp";
     return (path.parent_path() / name).string();
 }
 
@@ -50,23 +50,35 @@ void flush_folder_of(const std::string& file) {
 
 }  // namespace
 
-ReplacedFile::ReplacedFile(const std::string& path) : target_(resolved(path)) {
+ReplacedFile::ReplacedFile(const std::string& path, Special special) {
     struct stat status {};
     const bool standard = path == kStandardStream;
-    const bool exists = !standard && stat(target_.c_str(), &status) == 0;
+    const bool exists = !standard && stat(path.c_str(), &status) == 0;
     if (exists && S_ISDIR(status.st_mode)) fail(EISDIR);
-    if (standard || (exists && !S_ISREG(status.st_mode))) {
-        file_.reset(standard ? standard_output() : std::fopen(target_.c_str(), "wbe"));
+    if (exists && !S_ISREG(status.st_mode) && special == Special::refused) fail(EEXIST);
+    const auto target = standard ? std::nullopt : through_links(path);
+    // What has no name of its own, such as /dev/stdout of a deleted file, cannot be replaced either.
+    if (standard || (exists && (!S_ISREG(status.st_mode) || !target))) {
+        file_.reset(standard ? standard_output() : std::fopen(path.c_str(), "wbe"));
         if (!file_) fail();
         return;
     }
-    temporary_ = std::make_unique<TemporaryName>(temporary_name(target_));
-    // The user's umask decides.
-    const int descriptor = temporary_->create(0666);
-    if (descriptor < 0) fail();
+    if (!target) fail(ELOOP);
+    target_ = *target;
+    const int descriptor = create_temporary();
     if (exists) static_cast<void>(fchmod(descriptor, status.st_mode & 07777));
     file_.reset(fdopen(descriptor, "wb"));
     if (!file_) fail();
+}
+
+int ReplacedFile::create_temporary() {
+    constexpr int kTrials = 100;
+    for (int trial = 1;; ++trial) {
+        temporary_ = std::make_unique<TemporaryName>(temporary_name(target_));
+        const int descriptor = temporary_->create(0666);  // the user's umask decides
+        if (descriptor >= 0) return descriptor;
+        if (errno != EEXIST || trial == kTrials) fail();
+    }
 }
 
 void ReplacedFile::write(std::string_view data) {

@@ -3,17 +3,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "harness/files/replaced_file.hpp"
+#include "harness/files/through_links.hpp"
 
 namespace espalier::bench {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// What is the same for all names of a file: device and inode, or the full path if it does not exist yet.
 struct Identity {
@@ -31,9 +29,7 @@ std::optional<Identity> identity_of(const std::string& path, int standard_stream
         if (!S_ISREG(status.st_mode)) return std::nullopt;
         return Identity{status.st_dev, status.st_ino, {}};
     }
-    std::error_code error;
-    const fs::path full = fs::weakly_canonical(path, error);
-    return Identity{0, 0, error ? path : full.string()};
+    return Identity{0, 0, through_links(path).value_or(path)};
 }
 
 std::string in_words(const NamedFile& file) {

@@ -13,7 +13,7 @@ class CannotWrite : public BadData {
 };
 
 /// Replaces a file as a whole: whoever reads it, and whatever is killed when, sees the old contents or
-/// the new ones. Makes the folder if need be. Throws `CannotWrite`.
+/// the new ones. Makes the folder if need be. A pipe or a device in its place is refused. Throws `CannotWrite`.
 void write_file_atomically(const std::filesystem::path& path, std::string_view contents);
 
 }  // namespace espalier::bench

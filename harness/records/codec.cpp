@@ -10,6 +10,7 @@
 #include "harness/text/printable.hpp"
 #include "kernels/json/bad_data.hpp"
 #include "kernels/json/checked_json.hpp"
+#include "kernels/json/names.hpp"
 
 namespace espalier::bench {
 namespace {
@@ -89,8 +90,7 @@ Provenance decode_provenance(const json& body) {
     provenance.cache = fields.word("cache");
     provenance.session = fields.text("session", 64);
     fields.done();
-    if (provenance.device_key.empty() || provenance.device_key.front() == '.')
-        fields.refuse("device_key", "is no device key");
+    if (const char* why = wrong_device_key(provenance.device_key)) fields.refuse("device_key", why);
     if (provenance.cache != "cold" && provenance.cache != "clean" && provenance.cache != "warm")
         fields.refuse("cache", "is not \"cold\", \"clean\" or \"warm\"");
     return provenance;
@@ -111,7 +111,7 @@ void check_consistency(const CaseRecord& record, const Fields& fields) {
     if (!is_key(record.problem)) fields.refuse("problem", "is not name=value;name=value");
     if (record.configuration != "default" && !is_key(record.configuration))
         fields.refuse("configuration", "is neither \"default\" nor name=value;name=value");
-    if (record.family.empty()) fields.refuse("family", "is empty");
+    if (const char* why = wrong_family_name(record.family)) fields.refuse("family", why);
     if (record.variant.empty()) fields.refuse("variant", "is empty");
     const bool ok = record.status == Status::ok;
     if (ok != record.reason.empty())
@@ -225,7 +225,7 @@ DeviceInfo decode_device(const json& body) {
     if (kind != "cpu" && kind != "cuda") fields.refuse("kind", "is neither \"cpu\" nor \"cuda\"");
     device.kind = kind == "cpu" ? DeviceKind::cpu : DeviceKind::cuda;
     device.key = fields.word("key", kSlugCharacters);
-    if (device.key.empty() || device.key.front() == '.') fields.refuse("key", "is no device key");
+    if (const char* why = wrong_device_key(device.key)) fields.refuse("key", why);
     device.name = fields.text("name");
     device.emulated = fields.flag("emulated");
     device.memory_bytes = bytes("memory_bytes");
@@ -297,10 +297,16 @@ std::string seal(std::string_view kind, const ordered_json& body) {
     return line + tail_of(line);
 }
 
-Sealed unseal(std::string_view line) {
-    if (line.size() <= kTailLength) throw BadData("incomplete record");
+const char* broken_seal(std::string_view line) {
+    if (line.size() <= kTailLength) return "incomplete record";
     const auto covered = line.substr(0, line.size() - kTailLength);
-    if (line.substr(covered.size()) != tail_of(covered)) throw BadData("the checksum does not match");
+    const auto tail = line.substr(covered.size());
+    const bool sealed = tail.starts_with(kCrcMember) && tail == tail_of(covered);
+    return sealed ? nullptr : "the checksum does not match";
+}
+
+Sealed unseal(std::string_view line) {
+    if (const char* why = broken_seal(line)) throw BadData(why);
     json whole = parse_checked(line);
     Fields fields(whole, "record");
     auto kind = kind_of(fields.text("schema"));

@@ -15,16 +15,31 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool holds_one_device(const fs::path& folder) { return fs::exists(folder / "device.json"); }
+/// Whether anything has this name, a link that leads nowhere aside: what cannot be read is found when it is read.
+bool is_there(const fs::path& path) {
+    std::error_code none;
+    return fs::status(path, none).type() != fs::file_type::not_found;
+}
 
-void look_into(const fs::path& path, std::vector<fs::path>& found) {
-    if (!fs::is_directory(path) || holds_one_device(path)) {
+bool holds_one_device(const fs::path& folder) { return is_there(folder / "device.json"); }
+
+bool is_folder(const fs::path& path) {
+    std::error_code none;
+    return fs::is_directory(path, none);
+}
+
+/// `seen` holds the folders that were looked into: links may lead back to one.
+void look_into(const fs::path& path, std::vector<fs::path>& found, std::set<fs::path>& seen) {
+    std::error_code none;
+    const bool folder = is_folder(path);
+    if (folder && !seen.insert(fs::canonical(path, none)).second) return;
+    if (!folder || holds_one_device(path)) {
         found.push_back(path);
         if (const fs::path unseen = unseen_folder(path); holds_one_device(unseen)) found.push_back(unseen);
         return;
     }
     for (const auto& entry : fs::directory_iterator(path))
-        if (entry.is_directory() || !family_of_file(entry.path()).empty()) look_into(entry.path(), found);
+        if (is_folder(entry.path()) || !family_of_file(entry.path()).empty()) look_into(entry.path(), found, seen);
 }
 
 Inspection inspect_journal(const fs::path& path) {
@@ -38,7 +53,7 @@ Inspection inspect_journal(const fs::path& path) {
             inspection.findings.push_back(
                 {path, "byte " + std::to_string(damage.offset),
                  std::to_string(damage.bytes) + " bytes hold no complete record: " + damage.reason});
-    } catch (const NewerSchema& error) {
+    } catch (const BadData& error) {
         inspection.findings.push_back({path, "", error.what()});
     }
     return inspection;
@@ -49,7 +64,7 @@ class ResultsFile {
 public:
     ResultsFile(Inspection& inspection, fs::path path) : inspection_(inspection), path_(std::move(path)) {}
 
-    void read() {
+    void read() try {
         for_each_line(path_, [&](const Line& line) {
             ++number_;
             try {
@@ -61,9 +76,15 @@ public:
             }
         });
         if (number_ == 0) refuse("is empty");
+    } catch (const TooMuch&) {
+    } catch (const BadData& error) {  // the file as a whole cannot be read
+        inspection_.findings.push_back({path_, "", error.what()});
     }
 
 private:
+    /// Ends the reading of a file that has more wrong than anybody reads.
+    struct TooMuch {};
+
     void take(const Sealed& sealed) {
         const bool cases = !family_of_file(path_).empty();
         if (sealed.kind != (cases ? "case" : path_.stem().string()))
@@ -82,8 +103,10 @@ private:
 
     void refuse(const std::string& why) {
         constexpr std::size_t kMostFindings = 10'000;  // as many as of a journal
-        if (inspection_.findings.size() >= kMostFindings) return;
-        inspection_.findings.push_back({path_, "line " + std::to_string(number_), why});
+        const bool last = inspection_.findings.size() + 1 >= kMostFindings;
+        inspection_.findings.push_back(
+            {path_, "line " + std::to_string(number_), last ? why + "; what follows was not read" : why});
+        if (last) throw TooMuch();
     }
 
     Inspection& inspection_;
@@ -95,12 +118,12 @@ private:
 /// A device's folder, or one family's file of it.
 Inspection inspect_results(const fs::path& path) {
     Inspection inspection{.path = path, .devices = {}, .cases = {}, .findings = {}};
-    const bool whole = fs::is_directory(path);
+    const bool whole = is_folder(path);
     const fs::path folder = whole ? path : path.parent_path();
     ResultsFile(inspection, folder / "device.json").read();
     std::vector<fs::path> files;
     if (!whole) files.push_back(path);
-    if (whole && fs::exists(folder / "coverage.json")) files.push_back(folder / "coverage.json");
+    if (whole && is_there(folder / "coverage.json")) files.push_back(folder / "coverage.json");
     if (whole)
         for (const auto& entry : fs::directory_iterator(folder))
             if (!family_of_file(entry.path()).empty()) files.push_back(entry.path());
@@ -113,10 +136,11 @@ Inspection inspect_results(const fs::path& path) {
 
 std::vector<fs::path> find_record_files(const std::vector<fs::path>& paths) {
     std::vector<fs::path> found;
+    std::set<fs::path> seen;
     for (const fs::path& path : paths) {
-        if (!fs::exists(path)) throw BadData(path.string() + " is not there: check the path");
+        if (!is_there(path)) throw BadData(path.string() + " is not there: check the path");
         const std::size_t before = found.size();
-        look_into(path, found);
+        look_into(path, found, seen);
         std::sort(found.begin() + static_cast<std::ptrdiff_t>(before), found.end());
     }
     if (found.empty())
@@ -125,7 +149,7 @@ std::vector<fs::path> find_record_files(const std::vector<fs::path>& paths) {
 }
 
 Inspection inspect(const fs::path& path) {
-    const bool results = fs::is_directory(path) || holds_one_device(path.parent_path());
+    const bool results = is_folder(path) || holds_one_device(path.parent_path());
     return results ? inspect_results(path) : inspect_journal(path);
 }
 

@@ -12,6 +12,7 @@
 #include "harness/records/lines.hpp"
 #include "kernels/json/bad_data.hpp"
 #include "kernels/json/checked_json.hpp"
+#include "kernels/json/names.hpp"
 
 namespace espalier::bench {
 namespace {
@@ -29,12 +30,14 @@ PlanRecord decode_plan(const nlohmann::json& body) {
     PlanRecord plan;
     plan.session = fields.text("session", 64);
     plan.device_key = fields.word("device_key", "-_.");
+    if (const char* why = wrong_device_key(plan.device_key)) fields.refuse("device_key", why);
     plan.plan = fields.word("plan");
     plan.shards = static_cast<int>(fields.whole("shards", 1, 1'000'000));
     plan.shard = static_cast<int>(fields.whole("shard", 1, plan.shards));
     for (const auto& entry : fields.array("items", 1'000'000)) {
         Fields item(entry, "plan item");
         plan.items.push_back({item.word("family"), item.word("problem", "_=;.-", 1024), item.whole("cases")});
+        if (const char* why = wrong_family_name(plan.items.back().family)) item.refuse("family", why);
         item.done();
     }
     fields.done();
@@ -42,9 +45,12 @@ PlanRecord decode_plan(const nlohmann::json& body) {
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& path, const char* what, int error) {
-    const char* fix = error == ENOSPC || error == EDQUOT || error == EFBIG
-                          ? ": free some space and run again with --resume"
-                          : ": check its folder's permissions, or choose another with --output";
+    const char* fix = ": check its folder's permissions, or choose another with --output";
+    if (error == ENOSPC || error == EDQUOT || error == EFBIG) fix = ": free some space and run again with --resume";
+    if (error == ELOOP)
+        throw BadData(std::string(what) + " " + path.string() +
+                      ": it is a symbolic link, and a journal is not written through one: remove the link, or choose "
+                      "the folder that it leads to with --output");
     throw BadData(std::string(what) + " " + path.string() + ": " + std::strerror(error) + fix);
 }
 
@@ -83,7 +89,13 @@ void add_record(Journal& journal, const Sealed& sealed) {
 /// together, or reporting them would need far more memory than the file.
 constexpr std::size_t kMostDamage = 10'000;
 
+/// Of these reading a file costs time and nothing else.
+constexpr std::size_t kMostDamagedLines = 1'000'000;
+
+bool is_torn(std::string_view line) { return line.starts_with("{\"schema\":\"espalier.") && !line.ends_with("\"}"); }
+
 void add_damage(Journal& journal, const Line& line, const char* reason) {
+    ++(is_torn(line.text) ? journal.torn : journal.damaged);
     if (journal.damage.size() < kMostDamage) {
         journal.damage.push_back({line.offset, line.bytes, reason});
         return;
@@ -97,8 +109,14 @@ void add_damage(Journal& journal, const Line& line, const char* reason) {
 JournalWriter::JournalWriter(const std::filesystem::path& path) : path_(path) {
     std::error_code ignored;  // opening the file reports what went wrong
     if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), ignored);
-    file_ = open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    // Whoever may write to the folder could lead what is appended into any other file of ours by a link.
+    file_ = open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0644);
     if (file_ < 0) refuse(path_, "cannot open the journal", errno);
+    struct stat status {};
+    if (fstat(file_, &status) == 0 && S_ISREG(status.st_mode)) return;
+    close(file_);
+    throw BadData("cannot open the journal " + path_.string() +
+                  ": it is no file: remove it, or choose another folder with --output");
 }
 
 JournalWriter::~JournalWriter() { close(file_); }
@@ -139,11 +157,15 @@ void JournalWriter::append_lines(std::string lines) {
 Journal load_journal(const std::filesystem::path& path) {
     Journal journal;
     for_each_line(path, [&](const Line& line) {
-        if (line.overlong) {
-            add_damage(journal, line, "a line longer than any record");
+        if (line.bytes == 0) return;
+        ++journal.lines;
+        const char* why = line.overlong ? "a line longer than any record" : broken_seal(line.text);
+        if (why) {
+            add_damage(journal, line, why);
+            if (journal.damaged + journal.torn > kMostDamagedLines)
+                throw BadData(path.string() + ": over a million of its lines are no records: it is no journal");
             return;
         }
-        if (line.text.empty()) return;
         try {
             add_record(journal, unseal(line.text));
         } catch (const NewerSchema& error) {

@@ -27,8 +27,9 @@ struct PlanRecord {
 };
 
 /// Appends records to a journal: JSON Lines that only ever grow, each line checking itself (codec.hpp).
-/// Any number of processes may append to one file. A batch is one `write` under a lock, followed by
-/// fdatasync; a failed one is discarded, so that what is in the file stays whole. Throws `BadData`.
+/// Any number of processes may append to one file, which is a regular one: what a symbolic link leads to is not
+/// written, nor a pipe or a device. A batch is one `write` under a lock, followed by fdatasync; a failed one is
+/// discarded, so that what is in the file stays whole. Throws `BadData`.
 class JournalWriter {
 public:
     explicit JournalWriter(const std::filesystem::path& path);
@@ -58,10 +59,15 @@ struct Journal {
     std::vector<PlanRecord> plans;
     std::vector<DeviceInfo> devices;
     std::vector<Damage> damage;
+    std::size_t lines = 0;    ///< with anything in them
+    std::size_t damaged = 0;  ///< of these, without a complete record, but for torn ones
+    std::size_t torn = 0;     ///< the beginnings of records, as a writer leaves one that is killed or loses its power
+    /// Whether more is damaged than the writers can have torn: each begins with a plan, and tears one line.
+    [[nodiscard]] bool is_damaged() const { return damaged > 0 || torn > plans.size() + 1; }
 };
 
 /// Every complete record of a journal; the rest is in `damage`. Throws `BadData` if the file cannot be
-/// read and `NewerSchema` if a newer version wrote a record of it.
+/// read (lines.hpp) or nearly nothing of it is a record, and `NewerSchema` if a newer version wrote a record of it.
 Journal load_journal(const std::filesystem::path& path);
 
 }  // namespace espalier::bench

@@ -226,11 +226,20 @@ void clean(const std::string& key, Pool& pool, MergeReport& report) {
     reject_implausible(pool, report);
 }
 
+/// Says how much of a journal is damaged, if it is more than its writers can have torn.
+void tell_damage(const fs::path& file, const Journal& journal, std::vector<std::string>& damaged) {
+    if (!journal.is_damaged()) return;
+    damaged.push_back(fmt::format("{} of the {} of {} hold no complete record", journal.damaged + journal.torn,
+                                  counted(journal.lines, "line"), file.string()));
+}
+
 /// The journals' records by device key, and what was damaged in them.
-std::map<std::string, Pool> read_pools(const std::vector<fs::path>& inputs, std::vector<std::string>& warnings) {
+std::map<std::string, Pool> read_pools(const std::vector<fs::path>& inputs, std::vector<std::string>& warnings,
+                                       std::vector<std::string>& damaged) {
     std::map<std::string, Pool> pools;
     for (const fs::path& file : journal_files(inputs)) {
         Journal journal = load_journal(file);
+        tell_damage(file, journal, damaged);
         for (const Damage& damage : journal.damage)
             warnings.push_back(fmt::format("{}: {} bytes at {} hold no complete record: {}", file.string(),
                                            damage.bytes, damage.offset, damage.reason));
@@ -284,13 +293,17 @@ MergeReport merge_device(const std::string& key, Pool pool, const fs::path& root
 
 std::vector<MergeReport> merge_journals(const std::vector<fs::path>& inputs, const fs::path& root,
                                         const MergeOptions& options) {
-    std::vector<std::string> warnings;
+    std::vector<std::string> warnings, damaged;
     std::vector<MergeReport> reports;
-    auto pools = read_pools(inputs, warnings);
+    auto pools = read_pools(inputs, warnings, damaged);
+    if (options.replace && !damaged.empty())
+        throw BadData(damaged.front() +
+                      ": nothing is replaced by what is left; restore the journal, or merge it without --replace");
     refuse_to_destroy_journals(journal_files(inputs), pools, root);
     for (auto& [key, pool] : pools) reports.push_back(merge_device(key, std::move(pool), root, options));
-    if (!reports.empty())
-        reports.front().warnings.insert(reports.front().warnings.begin(), warnings.begin(), warnings.end());
+    if (reports.empty()) return reports;
+    reports.front().warnings.insert(reports.front().warnings.begin(), warnings.begin(), warnings.end());
+    reports.front().damaged = std::move(damaged);
     return reports;
 }
 
@@ -303,7 +316,8 @@ std::string code_identity(const CaseRecord& record) {
 std::vector<DeviceResults> pool_journals(const std::vector<fs::path>& inputs, const MergeOptions& options,
                                          std::vector<std::string>& warnings) {
     std::vector<DeviceResults> all;
-    for (auto& [key, pool] : read_pools(inputs, warnings)) {
+    std::vector<std::string> damaged;  // the warnings say what
+    for (auto& [key, pool] : read_pools(inputs, warnings, damaged)) {
         MergeReport report;
         clean(key, pool, report);
         if (options.supersede) leave_out_superseded(pool, report);

@@ -29,13 +29,15 @@ struct MergeReport {
     std::size_t kept_wrong = 0;         ///< `wrong` once, `ok` later, of the same source: stays wrong
     std::vector<MissingCases> missing;
     std::vector<std::string> warnings;  ///< damage and the like, for stderr
+    /// A sentence per journal of which more is damaged than its writers can have torn; of all devices in the first.
+    std::vector<std::string> damaged;
 };
 
 /// Merges journals (files, or folders of .jsonl files) into `root`/<device-key>/, one folder per device.
 /// Of several records of a case the latest session's counts, but a measured one is never replaced by one
 /// that is `not_measured`. One with a sample at or below zero becomes `not_measured`, and one whose time cannot be true
-/// otherwise is left out, both with a warning. Throws `BadData` rather than
-/// pool different machines under one device key, different drivers or different builds.
+/// otherwise is left out, both with a warning. Throws `BadData` rather than pool different machines under one device
+/// key, different drivers or different builds, or forget results for the rest of a damaged journal.
 std::vector<MergeReport> merge_journals(const std::vector<std::filesystem::path>& inputs,
                                         const std::filesystem::path& root, const MergeOptions& options);
 

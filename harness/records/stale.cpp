@@ -1,10 +1,9 @@
 #include "harness/records/stale.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 #include "harness/families/family.hpp"
+#include "harness/files/read_file.hpp"
 #include "kernels/json/bad_data.hpp"
 #include "kernels/json/checked_json.hpp"
 
@@ -33,11 +32,11 @@ std::vector<StaleVariant> find_stale(std::span<const CaseRecord> records) {
 KnownStaleList load_known_stale(const std::filesystem::path& device_folder) {
     const auto path = device_folder / "known_stale.json";
     KnownStaleList known;
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return known;
+    const auto text = read_file(path);
+    if (!text) return known;
     constexpr std::size_t kMostVariants = 10'000, kLongestReason = 1024;
     try {
-        const auto json = parse_checked(std::string(std::istreambuf_iterator<char>(file), {}));
+        const auto json = parse_checked(*text);
         Fields fields(json, "the list of stale variants");
         if (fields.text("schema") != "espalier.known_stale/1") fields.refuse("schema", "is not espalier.known_stale/1");
         for (const auto& [name, value] : fields.object("variants", kMostVariants).items()) {

@@ -1,10 +1,6 @@
 #include "harness/report/page.hpp"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,9 +9,8 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "harness/files/leftovers.hpp"
-
-extern char** environ;
+#include "harness/files/started_program.hpp"
+#include "harness/text/printable.hpp"
 
 namespace espalier::bench::report {
 namespace {
@@ -27,7 +22,12 @@ constexpr const char* kPackages = "apt-get install python3 python3-jinja2";
 /// A script beside the sources that this program was built from, or beside the installed program.
 fs::path find_script(const char* name) {
     std::error_code ignored;
-    if (const char* folder = std::getenv("ESPALIER_PLOTS")) return fs::path(folder) / name;
+    if (const char* folder = std::getenv("ESPALIER_PLOTS")) {
+        if (fs::exists(fs::path(folder) / name, ignored)) return fs::path(folder) / name;
+        throw PageError("ESPALIER_PLOTS is '" + printable(folder) + "', where there is no " + name +
+                            ": set it to the folder plots/ of the sources, or unset it",
+                        false);
+    }
     const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
     for (const fs::path& folder : {program.parent_path() / "../share/espalier/plots", fs::path(ESPALIER_PLOTS_DIR)})
         if (fs::exists(folder / name, ignored)) return folder / name;
@@ -66,42 +66,18 @@ private:
     int file_;
 };
 
-/// Runs a program to its end, its stdout to /dev/null if `quiet`, its stdin from `input` or /dev/null. Returns the exit
-/// code, 128 + the signal's number for a killed one, and throws if it cannot be started.
+/// Runs a page's writer to its end, its stdout to /dev/null if `quiet`, its stdin from `input` or /dev/null. Returns
+/// the exit code, 128 + the signal's number for a killed one, and throws if it cannot be started.
 int run(const std::vector<std::string>& command, bool quiet, const Unnamed* input = nullptr) {
-    std::vector<char*> arguments;
-    for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
-    arguments.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    if (input)
-        posix_spawn_file_actions_adddup2(&actions, input->descriptor(), STDIN_FILENO);
-    else
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (quiet) posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    int error = 0;
-    const auto start = [&] {
-        pid_t started = 0;
-        error = posix_spawn(&started, arguments[0], &actions, &attributes, arguments.data(), environ);
-        return started;
-    };
-    const ChildOnSignal child(start);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    if (error != 0)
-        throw PageError(command[0] + " cannot be started (" + std::strerror(error) + "): " + kPackages +
+    const ProgramEnd end =
+        run_to_end({.words = command,
+                    .input = input ? input->descriptor() : -1,
+                    .output = quiet ? ProgramCall::Output::discarded : ProgramCall::Output::inherited});
+    if (end.error != 0)
+        throw PageError(command[0] + " cannot be started (" + std::strerror(end.error) + "): " + kPackages +
                             ", or set ESPALIER_PYTHON to a Python that has jinja2",
                         false);
-    int status = 0;
-    while (waitpid(child.pid(), &status, 0) < 0 && errno == EINTR) {
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return end.code;
 }
 
 /// Throws if a page's writer did not end well.

@@ -2,13 +2,13 @@
 
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
 
+#include "harness/files/started_program.hpp"
 #include "harness/sweep/devices.hpp"
 #include "harness/sweep/worker_pool.hpp"
+#include "harness/text/printable.hpp"
 
 namespace espalier::bench {
 namespace {
@@ -22,8 +22,10 @@ std::string path_of_nvcc() {
     std::string folders = std::string(variable ? variable : "") + ":/usr/local/cuda/bin";
     for (std::size_t at = 0; at < folders.size();) {
         const auto end = std::min(folders.find(':', at), folders.size());
-        const fs::path candidate = fs::path(folders.substr(at, end - at)) / "nvcc";
-        if (access(candidate.c_str(), X_OK) == 0) return candidate.string();
+        // An empty entry is the folder that we are in; with a slash nobody looks in PATH once more.
+        const fs::path candidate = fs::path(end == at ? "." : folders.substr(at, end - at)) / "nvcc";
+        std::error_code none;
+        if (access(candidate.c_str(), X_OK) == 0 && fs::is_regular_file(candidate, none)) return candidate.string();
         at = end + 1;
     }
     return {};
@@ -31,16 +33,12 @@ std::string path_of_nvcc() {
 
 /// "release 13.0, V13.0.48" of what `nvcc --version` prints.
 std::string version_of(const std::string& nvcc) {
-    std::string command("'");  // a path with a quote in it is not worth supporting: it prints no version
-    command.append(nvcc).append("' --version 2>/dev/null");
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(popen(command.c_str(), "r"), &pclose);
-    char line[512];
-    while (output && std::fgets(line, sizeof line, output.get())) {
-        const std::string text = line;
-        if (const auto at = text.find("release "); at != std::string::npos)
-            return text.substr(at, text.find_first_of(",\n", at) - at);
-    }
-    return "of an unknown release";
+    const ProgramEnd end =
+        run_to_end({.words = {nvcc, "--version"}, .output = ProgramCall::Output::captured, .quiet = true});
+    const std::string& text = end.output;
+    const auto at = text.find("release ");
+    if (at == std::string::npos) return "of an unknown release";
+    return printable(text.substr(at, text.find_first_of(",\n", at) - at), 100);
 }
 
 }  // namespace
@@ -76,7 +74,7 @@ std::vector<Examination> examine_all(bool ceilings) {
 std::string find_compiler() {
     const std::string path = path_of_nvcc();
     if (path.empty()) return "none: put nvcc on the PATH (or set CUDACXX) and configure again to build GPU variants";
-    return "nvcc " + version_of(path) + " (" + path + ")";
+    return "nvcc " + version_of(path) + " (" + printable(path) + ")";
 }
 
 }  // namespace espalier::bench

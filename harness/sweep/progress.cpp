@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "harness/sweep/clock.hpp"
+#include "harness/text/printable.hpp"
 #include "harness/text/to_stderr.hpp"
 
 namespace espalier::bench {
@@ -58,7 +59,7 @@ ProgressLine::ProgressLine(bool quiet, ShownOn where)
 ProgressLine::~ProgressLine() { erase(); }
 
 void ProgressLine::erase() {
-    if (shown_) to_stderr("\r\x1b[K");
+    if (shown_) to_stderr_as_it_is("\r\x1b[K");
     shown_ = false;
 }
 
@@ -94,9 +95,8 @@ void ProgressLine::put(std::string text) {
         to_stderr("{}\n", text);
         return;
     }
-    if (text.size() >= columns()) text.resize(columns() - 1);
     // Plain text only: no colour, whatever NO_COLOR says.
-    to_stderr("\r{}\x1b[K", text);
+    to_stderr_as_it_is("\r" + printable(text, columns() - 1) + "\x1b[K");
     std::fflush(stderr);
     shown_ = true;
 }

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string_view>
 
 #include "harness/families/family.hpp"
+#include "harness/text/printable.hpp"
 
 namespace espalier::bench {
 namespace {
@@ -19,30 +21,46 @@ void refuse_own_options(const SlurmJob& job) {
             throw BadProblem("the sweep's option " + option +
                              " is set for each shard by espalier slurm: use the options of slurm itself");
     for (const std::string& option : job.options)
-        if (!option.starts_with("-"))
-            throw BadProblem("'" + option + "' is no option of sbatch: write --sbatch=--partition=gpu");
+        if (const auto blank = option.find_first_of(" \t");
+            !option.starts_with("-") || (blank != std::string::npos && blank < option.find('=')))
+            throw BadProblem("'" + option + "' is no option of sbatch in one word: write --sbatch=--partition=gpu");
+}
+
+/// One option of sbatch as a line of a script, whose words sbatch takes apart as a shell does: one that holds nothing
+/// special stays as it reads best.
+std::string directive(const std::string& option) {
+    constexpr std::string_view kPlain = "_-+=:,./@%";
+    const std::string word = shell_word(option);
+    if (word.size() > 4096) throw BadProblem("an option of sbatch is longer than 4096 bytes");
+    const bool plain = std::ranges::all_of(option, [&](unsigned char c) {
+        return std::isalnum(c) != 0 || kPlain.find(static_cast<char>(c)) != std::string_view::npos;
+    });
+    return "#SBATCH " + (plain ? option : word) + "\n";
+}
+
+/// A path as sbatch takes names of logs, in which % begins what it replaces.
+std::string log_path(const std::filesystem::path& folder, std::string_view name) {
+    std::string path;
+    for (const char c : folder.string()) path.append(c == '%' ? 2 : 1, c);
+    return path.append("/").append(name);
 }
 
 std::string directives(const SlurmJob& job, std::string_view name, std::string_view log) {
-    std::string text = fmt::format(
-        "#!/bin/sh\n"
-        "#SBATCH --job-name={}\n"
-        "#SBATCH --output={}\n",
-        name, (job.journal / "slurm" / log).string());
-    for (const std::string& option : job.options) {
-        if (shell_word(option).size() > 4096) throw BadProblem("an option of sbatch is longer than 4096 bytes");
-        text += "#SBATCH " + option + "\n";
-    }
+    std::string text = fmt::format("#!/bin/sh\n#SBATCH --job-name={}\n", name);
+    text += directive("--output=" + log_path(job.journal / "slurm", log));
+    for (const std::string& option : job.options) text += directive(option);
     return text;
 }
 
 }  // namespace
 
 std::string shell_word(const std::string& text) {
+    if (printable(text, std::string::npos) != text)
+        throw BadProblem("'" + text +
+                         "' cannot stand in a batch script: it holds a line's end, a control character or "
+                         "bytes that are no UTF-8: leave it out, or name another folder");
     std::string result = "'";
     for (const char c : text) {
-        if (c == '\n' || c == '\r' || c == '\0')
-            throw BadProblem("an option of a batch script cannot hold a line's end: leave it out");
         result += c == '\'' ? std::string("'\\''") : std::string(1, c);
     }
     return result + "'";

@@ -20,7 +20,7 @@ struct SlurmJob {
 /// ends. Throws `BadProblem` for options that the array sets itself and for text that a script cannot hold.
 std::string array_script(const SlurmJob& job);
 
-/// `text` as one word of a shell command, whatever it holds but lines' ends.
+/// `text` as one word of a shell command. Throws `BadProblem` for one that is not printable, lines' ends among it.
 std::string shell_word(const std::string& text);
 
 /// The batch script of the job that merges the shards' journals.

@@ -3,11 +3,14 @@
 #include <cstdio>
 #include <string>
 
+#include "harness/text/printable.hpp"
+
 namespace espalier::bench {
 
+void to_stderr_as_it_is(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
 void to_stderr_formatted(fmt::string_view format, fmt::format_args arguments) {
-    const std::string text = fmt::vformat(format, arguments);
-    std::fwrite(text.data(), 1, text.size(), stderr);
+    to_stderr_as_it_is(printable_lines(fmt::vformat(format, arguments)));
 }
 
 }  // namespace espalier::bench

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "espalier/error.hpp"
+#include "kernels/core/printable.hpp"
 #include "kernels/core/similar_name.hpp"
 #include "kernels/dispatch/forced_variant.hpp"
 #include "kernels/dispatch/similar_trees.hpp"
@@ -79,7 +80,7 @@ Result<DispatchResult<P>> decide_forced(const Tables<P>& tables, const P& proble
                                         const Demands& demands) {
     const std::string name = std::string(tables.family) + "/" + forced.variant;
     const auto error = [&](ErrorCode code, const std::string& what) {
-        return Error{code, std::string(forced.origin) + " asks for " + name + ": " + what};
+        return Error{code, printable_lines(std::string(forced.origin) + " asks for " + name + ": " + what)};
     };
     const auto entry = std::ranges::find_if(
         tables.registry, [&](const Registered<P>& other) { return other.variant.name == forced.variant; });

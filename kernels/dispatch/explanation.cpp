@@ -5,12 +5,15 @@
 
 #include "kernels/api/device_state.hpp"
 #include "kernels/api/guarded.hpp"
+#include "kernels/core/printable.hpp"
 #include "kernels/core/similar_name.hpp"
 #include "kernels/dispatch/explain.hpp"
 #include "kernels/dispatch/families.hpp"
 
 namespace espalier {
 namespace {
+
+constexpr std::size_t kLongestPath = 4096;
 
 std::string two_decimals(double value) {
     char text[32];
@@ -33,7 +36,8 @@ std::ptrdiff_t place(const Explanation& explanation) {
 }
 
 std::string tree_in_words(const Explanation& explanation) {
-    const std::string loaded = explanation.tree_file.empty() ? "" : ", loaded from " + explanation.tree_file;
+    const std::string loaded =
+        explanation.tree_file.empty() ? "" : ", loaded from " + printable(explanation.tree_file, kLongestPath);
     if (explanation.tree == Explanation::Tree::exact)
         return "the tree trained on this very device, " + explanation.device + loaded;
     const std::string& difference = explanation.difference;
@@ -86,7 +90,7 @@ std::string Explanation::text() const {
         text.append("ignored: ").append(line).append("\n");
     }
     if (tree == Tree::none) return text;
-    if (!tree_file.empty()) text += "tree: loaded from " + tree_file + "\n";
+    if (!tree_file.empty()) text += "tree: loaded from " + printable(tree_file, kLongestPath) + "\n";
     text += "leaf: " + std::to_string(leaf) + " of " + tree_device + ", " + std::to_string(problems) + " problems\n";
     text += "path: " + (path.empty() ? "(the only leaf)" : path) + "\n";
     text += "margin: " + two_decimals(margin) + "x to the best other variant\n";
@@ -98,7 +102,7 @@ std::string Explanation::text() const {
 Result<Explanation> explain(std::string_view family, std::string_view problem, const DeviceInfo& device,
                             const ForcedVariant* forced, const Demands& demands) {
     if (const KernelFamily* entry = find_kernel_family(family)) return entry->explain(problem, device, forced, demands);
-    return Error{ErrorCode::invalid_argument, "unknown family '" + std::string(family) +
+    return Error{ErrorCode::invalid_argument, "unknown family '" + printable(family) +
                                                   "'; known: " + kernel_family_names() + similar_family(family)};
 }
 

@@ -2,6 +2,7 @@
 
 // What the generated tables of a family instantiate.
 
+#include "kernels/core/printable.hpp"
 #include "kernels/dispatch/choose.hpp"
 #include "kernels/dispatch/dispatch.hpp"
 #include "kernels/dispatch/explain.hpp"
@@ -47,7 +48,8 @@ Result<Explanation> explain_key(std::string_view key, const DeviceInfo& device, 
                                 const Demands& demands) {
     std::string wrong;
     const auto problem = parse_problem<P>(key, wrong);
-    if (!problem) return Error{ErrorCode::invalid_argument, std::string(tables<P>().family) + ": " + wrong};
+    if (!problem)
+        return Error{ErrorCode::invalid_argument, std::string(tables<P>().family) + ": " + printable_lines(wrong)};
     if (auto refused = refusal_of(*problem))
         return Error{ErrorCode::invalid_argument, std::string(tables<P>().family) + ": " + *refused};
     return explain(tables<P>(), *problem, device, forced, demands);

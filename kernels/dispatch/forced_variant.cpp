@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "kernels/core/printable.hpp"
 #include "kernels/device/host_cpu.hpp"
 #include "kernels/dispatch/families.hpp"
 
@@ -13,7 +14,7 @@ constexpr std::string_view kVariable = "ESPALIER_FORCE_VARIANT";
 
 Error malformed(std::string_view item) {
     return {ErrorCode::unknown_variant, std::string(kVariable) + ": expected family/variant[:configuration], got '" +
-                                            std::string(item) + "'; correct or unset the variable"};
+                                            printable(item) + "'; correct or unset the variable"};
 }
 
 }  // namespace
@@ -37,11 +38,11 @@ Result<ForcedVariants> ForcedVariants::parse(std::string_view text) {
         auto forced = parse_forced_variant(item.substr(slash + 1), kVariable);
         if (!forced || forced->variant.empty()) return malformed(item);
         if (!find_kernel_family(family))
-            return Error{ErrorCode::unknown_variant, std::string(kVariable) + ": unknown family '" +
-                                                         std::string(family) + "'; known: " + kernel_family_names()};
+            return Error{ErrorCode::unknown_variant, std::string(kVariable) + ": unknown family '" + printable(family) +
+                                                         "'; known: " + kernel_family_names()};
         if (all.find(family))
             return Error{ErrorCode::unknown_variant,
-                         std::string(kVariable) + ": family '" + std::string(family) + "' is named twice"};
+                         std::string(kVariable) + ": family '" + printable(family) + "' is named twice"};
         all.entries_.push_back({std::string(family), std::move(*forced)});
     }
     return all;
@@ -57,7 +58,8 @@ const Result<ForcedVariants>& ForcedVariants::of_environment() {
 
 const std::optional<Error>& wrong_environment() {
     static const std::optional<Error> wrong = []() -> std::optional<Error> {
-        if (auto message = device::wrong_cpu_isa()) return Error{ErrorCode::invalid_argument, std::move(*message)};
+        if (auto message = device::wrong_cpu_isa())
+            return Error{ErrorCode::invalid_argument, printable_lines(*message)};
         return std::nullopt;
     }();
     return wrong;

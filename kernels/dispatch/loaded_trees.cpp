@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <mutex>
 #include <system_error>
 
 #include "kernels/dispatch/families.hpp"
 #include "kernels/json/bad_data.hpp"
+#include "kernels/json/regular_file.hpp"
 
 namespace espalier {
 namespace {
@@ -48,22 +48,9 @@ std::vector<fs::path> files_of(const fs::path& path) try {
     throw BadData(path.string() + ": " + error.what());
 }
 
-std::string read_text(const fs::path& path) {
-    if (!fs::exists(path)) throw BadData("there is no such file or folder");
-    // Of a pipe or a terminal nobody would ever see the end.
-    if (!fs::is_regular_file(path)) throw BadData("it is neither a file nor a folder");
-    std::ifstream file(path, std::ios::binary);
-    std::string text(TreeLimits::kBytes + 1, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (!file.is_open() || file.bad()) throw BadData("it cannot be read: look at its permissions");
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    text.shrink_to_fit();
-    return text;
-}
-
 const KernelFamily& family_named(const std::string& name) {
     if (const KernelFamily* family = find_kernel_family(name)) return *family;
-    throw BadData("it is a tree of the family '" + name + "', which this library has not; it has " +
+    throw BadData("it is a tree of the family '" + printable(name) + "', which this library has not; it has " +
                   kernel_family_names() + similar_family(name));
 }
 
@@ -108,7 +95,7 @@ private:
     };
 
     const LoadedTree* tree_in(const fs::path& file) try {
-        std::string text = read_text(file);
+        std::string text = read_regular_file(file, TreeLimits::kBytes);
         for (const auto& tree : trees_)
             if (tree->file == file.string() && tree->text == text) return tree.get();
         const TreeFile content = read_tree(text);

@@ -7,6 +7,7 @@
 #include "kernels/json/bad_data.hpp"
 #include "kernels/json/checked_json.hpp"
 #include "kernels/json/crc32.hpp"
+#include "kernels/json/names.hpp"
 
 namespace espalier {
 namespace {
@@ -170,7 +171,8 @@ TreeFile read_tree(std::string_view text) {
     Fields fields(whole, "tree");
     check_schema(fields);
     TreeFile tree{.family = fields.word("family", "_", 64), .device_key = fields.word("device_key", "-_", 64)};
-    if (tree.device_key.empty()) fields.refuse("device_key", "is empty");
+    if (const char* why = wrong_device_key(tree.device_key)) fields.refuse("device_key", why);
+    if (const char* why = wrong_family_name(tree.family)) fields.refuse("family", why);
     read_device(tree, fields.object("device", 16));
     tree.data_sha256 = fields.word("data_sha256", "", 64);
     if (fields.has("guessed_times")) static_cast<void>(fields.whole("guessed_times"));

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/core/printable.hpp"
 #include "kernels/json/bad_data.hpp"
 
 namespace espalier {
@@ -29,7 +30,7 @@ public:
     bool key(string_t& name) override {
         const auto [place, is_new] = open_.back()->get_ref<json::object_t&>().try_emplace(std::move(name));
         member_ = &place->second;
-        return is_new || fail("the key '" + place->first.substr(0, 40) + "' occurs twice");
+        return is_new || fail("the key '" + printable(place->first, 40) + "' occurs twice");
     }
     bool end_object() override { return close(); }
     bool start_array(std::size_t) override { return open(json::array()); }
@@ -74,13 +75,6 @@ private:
     json* member_ = nullptr;  ///< of the innermost object, the one whose name was read last
     std::string problem_;
 };
-
-std::string shown(const std::string& text) {
-    std::string result = text.substr(0, 60);
-    for (char& c : result)
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
-    return result;
-}
 
 }  // namespace
 
@@ -128,7 +122,7 @@ std::string Fields::word(const char* name, std::string_view extra, std::size_t l
     auto result = text(name, longest);
     for (const char c : result)
         if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && extra.find(c) == std::string_view::npos)
-            refuse(name, "has a character that no name has: " + shown(result));
+            refuse(name, "has a character that no name has: " + printable(result, 60));
     return result;
 }
 

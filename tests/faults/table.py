@@ -2,6 +2,7 @@
 
 import cluster
 import comparison
+import hostile
 import inputs
 import journals
 import library
@@ -46,10 +47,12 @@ FAULTS = {
     32: "a plan run with other sizes, a bad workspace, pointers of the wrong side, after its device's reset",
     33: "whole sweeps of one program compared with each other; one variant made 10% slower",
     35: "fork after a parallel call; pinned first call; one CPU; nested and dynamic OpenMP; a cgroup quota",
+    36: "pipes, device links, looping links and bombs in the place of files that are read; links in that of those written",
+    37: "control, C1 and bidirectional characters, and a shell's words, in names, paths and contents through every command",
     38: "100 equal calls that promise equal bits, at 1, 2, 3 and 8 threads, on data that cancels",
 }
-ROWS = dict(sorted((variants.ROWS | sweeps.ROWS | journals.ROWS | library.ROWS | cluster.ROWS |
-                   repetition.ROWS | outputs.ROWS | inputs.ROWS | precision.ROWS | comparison.ROWS).items()))
+ROWS = dict(sorted((variants.ROWS | sweeps.ROWS | journals.ROWS | library.ROWS | cluster.ROWS | repetition.ROWS |
+                    outputs.ROWS | inputs.ROWS | precision.ROWS | comparison.ROWS | hostile.ROWS).items()))
 GPU_ROWS = (1, 2, 3, 12, 13, 15, 21, 32)
 
 

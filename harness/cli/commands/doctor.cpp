@@ -18,6 +18,7 @@
 #include "harness/sweep/provenance.hpp"
 #include "harness/text/counted.hpp"
 #include "harness/text/printable.hpp"
+#include "harness/text/to_stdout.hpp"
 #include "kernels/core/isa.hpp"
 #include "kernels/device/cpu_limits.hpp"
 #include "kernels/device/gpu_key.hpp"
@@ -70,19 +71,19 @@ nlohmann::ordered_json to_json(const Confinement& here) {
 
 void print_text(const Confinement& here) {
     const device::CpuTopology& topology = here.topology;
-    fmt::print("  CPUs {} of {}", device::cpu_list(here.cpus), topology.online);
-    if (topology.cores > 0) fmt::print(" on {}", counted(static_cast<std::size_t>(topology.cores), "core"));
+    to_stdout("  CPUs {} of {}", device::cpu_list(here.cpus), topology.online);
+    if (topology.cores > 0) to_stdout(" on {}", counted(static_cast<std::size_t>(topology.cores), "core"));
     if (topology.cores > 0 && topology.cores < static_cast<int>(here.cpus.size()))
-        fmt::print(", of which some are siblings (SMT)");
+        to_stdout(", of which some are siblings (SMT)");
     if (!topology.nodes.empty())
-        fmt::print("; NUMA node {} of {}", device::cpu_list(topology.nodes), topology.all_nodes);
-    fmt::print("\n");
+        to_stdout("; NUMA node {} of {}", device::cpu_list(topology.nodes), topology.all_nodes);
+    to_stdout("\n");
     if (here.by_mask())
-        fmt::print("  limited by the affinity mask of this process: to {} of {} CPUs\n", here.cpus.size(),
-                   topology.online);
+        to_stdout("  limited by the affinity mask of this process: to {} of {} CPUs\n", here.cpus.size(),
+                  topology.online);
     if (here.quota.cpus > 0)
-        fmt::print("  {} by the quota of its control group: the time of {:.4g} CPUs ({})\n",
-                   here.by_quota() ? "limited" : "not limited", here.quota.cpus, printable(here.quota.file));
+        to_stdout("  {} by the quota of its control group: the time of {:.4g} CPUs ({})\n",
+                  here.by_quota() ? "limited" : "not limited", here.quota.cpus, printable(here.quota.file));
 }
 
 /// What is told of any device that can be used.
@@ -131,33 +132,33 @@ nlohmann::ordered_json to_json(const Examination& found) {
 
 void print_text(const Examination& found) {
     if (!found.refusal.empty()) {
-        fmt::print("{}\n", found.refusal);
+        to_stdout("{}\n", found.refusal);
         return;
     }
     const DeviceInfo& device = found.device;
     const bool cpu = device.kind == DeviceKind::cpu;
-    fmt::print("device {}: {} ({})\n", found.name, device.key, device.name);
+    to_stdout("device {}: {} ({})\n", found.name, device.key, device.name);
     if (cpu)
-        fmt::print("  {} threads; {}{}\n", device.threads, in_words(isa_of(device)),
-                   device.threads < 2 ? "; parallel variants have nothing to run on" : "");
+        to_stdout("  {} threads; {}{}\n", device.threads, in_words(isa_of(device)),
+                  device.threads < 2 ? "; parallel variants have nothing to run on" : "");
     else
-        fmt::print("  compute capability {}.{}, {} multiprocessors; driver {}\n", device.sm / 10, device.sm % 10,
-                   device.sm_count, found.driver);
+        to_stdout("  compute capability {}.{}, {} multiprocessors; driver {}\n", device.sm / 10, device.sm % 10,
+                  device.sm_count, found.driver);
     if (cpu) print_text(Confinement{});
     if (const auto part = device::mig_profile(device.name); !part.empty())
-        fmt::print("  an instance of a GPU that is shared out (MIG): {}\n", printable(part));
-    if (!device.uuid.empty()) fmt::print("  {}\n", device.uuid);
-    fmt::print("  memory {}, {} free\n", gib(static_cast<double>(device.memory_bytes)),
-               gib(static_cast<double>(found.free.device)));
+        to_stdout("  an instance of a GPU that is shared out (MIG): {}\n", part);
+    if (!device.uuid.empty()) to_stdout("  {}\n", device.uuid);
+    to_stdout("  memory {}, {} free\n", gib(static_cast<double>(device.memory_bytes)),
+              gib(static_cast<double>(found.free.device)));
     if (device.bytes_per_second > 0)
-        fmt::print("  ceilings: memory {} GB/s, caches {} GB/s, single precision {} GFLOP/s, integer {} Gop/s\n",
-                   giga(device.bytes_per_second), giga(device.cached_bytes_per_second), giga(device.fp32_per_second),
-                   giga(device.int_per_second));
+        to_stdout("  ceilings: memory {} GB/s, caches {} GB/s, single precision {} GFLOP/s, integer {} Gop/s\n",
+                  giga(device.bytes_per_second), giga(device.cached_bytes_per_second), giga(device.fp32_per_second),
+                  giga(device.int_per_second));
     if (found.copies.pinned_to_device > 0)
-        fmt::print("  copies: page-locked {:.1f} GB/s to the device, {:.1f} back; pageable {:.1f} and {:.1f}\n",
-                   found.copies.pinned_to_device / 1e9, found.copies.pinned_to_host / 1e9,
-                   found.copies.pageable_to_device / 1e9, found.copies.pageable_to_host / 1e9);
-    fmt::print("  counters: {}\n", found.counters_refusal.empty() ? "yes" : found.counters_refusal);
+        to_stdout("  copies: page-locked {:.1f} GB/s to the device, {:.1f} back; pageable {:.1f} and {:.1f}\n",
+                  found.copies.pinned_to_device / 1e9, found.copies.pinned_to_host / 1e9,
+                  found.copies.pageable_to_device / 1e9, found.copies.pageable_to_host / 1e9);
+    to_stdout("  counters: {}\n", found.counters_refusal.empty() ? "yes" : found.counters_refusal);
 }
 
 nlohmann::ordered_json to_json(const LoadedSelectors& loaded) {
@@ -168,9 +169,9 @@ nlohmann::ordered_json to_json(const LoadedSelectors& loaded) {
 }
 
 void print_text(const LoadedSelectors& loaded) {
-    if (loaded.selectors.empty()) fmt::print("selectors: those that are compiled in\n");
+    if (loaded.selectors.empty()) to_stdout("selectors: those that are compiled in\n");
     for (const LoadedSelector& tree : loaded.selectors)
-        fmt::print("selector of {} on {}: loaded from {}\n", tree.family, tree.device, printable(tree.file));
+        to_stdout("selector of {} on {}: loaded from {}\n", tree.family, tree.device, printable(tree.file));
 }
 
 std::vector<Examination> examine_named(const std::string& names, bool ceilings) {
@@ -197,8 +198,8 @@ void run(const Arguments& arguments, ExitCode& code) {
                                             {"devices", std::move(list)}};
         print_json(output, 2);
     } else {
-        fmt::print("build: {}\nCUDA compiler: {}\ndisk: {} free for {}\n", build_identity(), compiler,
-                   gib(static_cast<double>(disk)), arguments.results);
+        to_stdout("build: {}\nCUDA compiler: {}\ndisk: {} free for {}\n", build_identity(), compiler,
+                  gib(static_cast<double>(disk)), arguments.results);
         print_text(selectors);
         for (const Examination& found : devices) print_text(found);
     }

@@ -12,6 +12,7 @@
 #include "harness/cli/device_option.hpp"
 #include "harness/cli/measured_devices.hpp"
 #include "harness/cli/print_json.hpp"
+#include "harness/text/to_stdout.hpp"
 #include "kernels/dispatch/families.hpp"
 
 namespace espalier::bench::cli {
@@ -81,7 +82,7 @@ void run_explain(const ExplainOptions& options) {
     if (options.json)
         print_json(to_json(why), 2);
     else
-        fmt::print("{}", why.text());
+        to_stdout("{}", why.text());
 }
 
 }  // namespace

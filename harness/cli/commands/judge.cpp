@@ -24,6 +24,7 @@
 #include "harness/sweep/processors.hpp"
 #include "harness/text/printable.hpp"
 #include "harness/text/to_stderr.hpp"
+#include "harness/text/to_stdout.hpp"
 #include "harness/train/train.hpp"
 #include "kernels/json/bad_data.hpp"
 
@@ -126,26 +127,26 @@ nlohmann::ordered_json judgement_json(const std::string& device_key, const learn
 }
 
 void print_heading() {
-    fmt::print("{:<34} {:<16} {:>8} {:>7} {:>15} {:>7} {:>7} {:>7} {:>8} {:>6}\n", "device", "family", "problems",
-               "regret", "95%", "P90", "P99", "max", "weighted", "exact");
+    to_stdout("{:<34} {:<16} {:>8} {:>7} {:>15} {:>7} {:>7} {:>7} {:>8} {:>6}\n", "device", "family", "problems",
+              "regret", "95%", "P90", "P99", "max", "weighted", "exact");
 }
 
 void print_row(const std::string& device_key, const learn::Judgement& judgement) {
     const learn::Grades& grades = judgement.grades;
     if (grades.regret.problems == 0) {
-        fmt::print("{:<34} {:<16} {:>8}\n", device_key, judgement.family->name(), 0);
+        to_stdout("{:<34} {:<16} {:>8}\n", device_key, judgement.family->name(), 0);
         return;
     }
     const learn::Regret& regret = grades.regret;
     const std::string interval =
         fmt::format("{:.3f} to {:.3f}", regret.geomean_interval.lo, regret.geomean_interval.hi);
-    fmt::print("{:<34} {:<16} {:>8} {:>7.3f} {:>15} {:>7.3f} {:>7.3f} {:>7.3f} {:>8.3f} {:>5.0f}%\n", device_key,
-               judgement.family->name(), regret.problems, regret.geomean, interval, regret.p90, grades.p99,
-               regret.worst, grades.time_weighted, 100 * grades.exact_share);
+    to_stdout("{:<34} {:<16} {:>8} {:>7.3f} {:>15} {:>7.3f} {:>7.3f} {:>7.3f} {:>8.3f} {:>5.0f}%\n", device_key,
+              judgement.family->name(), regret.problems, regret.geomean, interval, regret.p90, grades.p99, regret.worst,
+              grades.time_weighted, 100 * grades.exact_share);
     const learn::Verdict& worst = judgement.verdicts[grades.worst];
-    fmt::print("  worst: {}: {}, {:.3f}x {}\n", printable(worst.problem),
-               what_runs(worst.pick.variant, worst.pick.configuration), worst.regret(),
-               what_runs(worst.best_variant, worst.best_configuration));
+    to_stdout("  worst: {}: {}, {:.3f}x {}\n", printable(worst.problem),
+              what_runs(worst.pick.variant, worst.pick.configuration), worst.regret(),
+              what_runs(worst.best_variant, worst.best_configuration));
 }
 
 /// What the figures leave out, or count as what it is not.
@@ -158,8 +159,8 @@ void print_exceptions(const learn::Judgement& judgement) {
             reasons["not graded: " + verdict.unjudged].push_back(&verdict);
     for (const auto& [reason, verdicts] : reasons) {
         const learn::Verdict& first = *verdicts.front();
-        fmt::print("  {}: {}; {}{}\n", verdicts.size(), printable(reason), printable(first.problem),
-                   first.pick.variant.empty() ? "" : ": " + what_runs(first.pick.variant, first.pick.configuration));
+        to_stdout("  {}: {}; {}{}\n", verdicts.size(), printable(reason), printable(first.problem),
+                  first.pick.variant.empty() ? "" : ": " + what_runs(first.pick.variant, first.pick.configuration));
     }
 }
 

@@ -54,7 +54,9 @@ void run(const Arguments& arguments) {
     const std::string results = results_to_write(arguments.results);
     const std::vector<std::filesystem::path> inputs(arguments.journals.begin(), arguments.journals.end());
     auto output = nlohmann::ordered_json::array();
+    std::vector<std::string> damaged;
     for (const MergeReport& report : merge_journals(inputs, results, interpret(arguments))) {
+        damaged.insert(damaged.end(), report.damaged.begin(), report.damaged.end());
         output.push_back(to_json(report));
         if (!arguments.quiet) to_stderr("{}", describe(report, results));
     }
@@ -62,6 +64,12 @@ void run(const Arguments& arguments) {
         throw Failure(ExitCode::bad_data,
                       "nothing is merged: the journals hold no complete record; espalier verify lists what is wrong");
     if (arguments.json) print_json(output, 2);
+    if (!damaged.empty())
+        throw Failure(
+            ExitCode::bad_data,
+            fmt::format("{}; what is whole was merged. Restore it (espalier verify lists what is damaged), or "
+                        "measure what is missing with espalier sweep --resume, merge that, and move it away",
+                        fmt::join(damaged, "; ")));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "harness/report/page.hpp"
 #include "harness/text/printable.hpp"
 #include "harness/text/to_stderr.hpp"
+#include "harness/text/to_stdout.hpp"
 #include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench::cli {
@@ -90,9 +91,9 @@ void run(Options options, ExitCode& code) {
     if (options.json)
         print_json(written, 1);
     else if (options.no_page)
-        for (const auto& path : written["exports"]) std::printf("%s\n", path.get<std::string>().c_str());
+        for (const auto& path : written["exports"]) to_stdout("{}\n", path.get<std::string>());
     else
-        std::printf("%s\n", written["page"].get<std::string>().c_str());
+        to_stdout("{}\n", written["page"].get<std::string>());
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "harness/report/winners.hpp"
 #include "harness/text/printable.hpp"
 #include "harness/text/to_stderr.hpp"
+#include "harness/text/to_stdout.hpp"
 #include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench::cli {
@@ -88,7 +89,7 @@ std::size_t show(const DeviceResults& results, std::span<const CaseRecord* const
     const std::vector<report::Winner> winners = report::find_winners(cases);
     for (const report::Winner& winner : winners) output.push_back(to_json(results.device.key, winner));
     if (!arguments.json && !winners.empty())
-        fmt::print("{}\n{}", printable(results.device.key), report::winners_table(winners, most));
+        to_stdout("{}\n{}", printable(results.device.key), report::winners_table(winners, most));
     DisturbedProblems disturbed;
     for (const CaseRecord* record : cases) disturbed.add(*record);
     if (const std::string warning = disturbed.warning(); !warning.empty())

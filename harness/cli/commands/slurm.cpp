@@ -3,18 +3,19 @@
 #include "harness/sweep/slurm.hpp"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 
 #include <cctype>
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/measured_devices.hpp"
 #include "harness/cli/print_json.hpp"
+#include "harness/files/started_program.hpp"
 #include "harness/records/atomic_file.hpp"
 #include "harness/text/to_stderr.hpp"
+#include "harness/text/to_stdout.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -28,12 +29,11 @@ struct Arguments {
 };
 
 /// The id of the job that sbatch made of the script; its errors go to our stderr.
-std::string submit(const fs::path& script, const std::string& options) {
-    const std::string command = "sbatch --parsable " + options + " " + shell_word(script.string()) + " </dev/null";
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(command.c_str(), "r"), &pclose);
-    std::string said;
-    char chunk[256];
-    while (pipe && std::fgets(chunk, sizeof chunk, pipe.get())) said += chunk;
+std::string submit(const fs::path& script, const std::vector<std::string>& options) {
+    std::vector<std::string> words{"sbatch", "--parsable"};
+    words.insert(words.end(), options.begin(), options.end());
+    words.push_back(script.string());
+    const std::string said = run_to_end({.words = words, .output = ProgramCall::Output::captured}).output;
     // "17" or "17;cluster"
     std::string id;
     for (const char c : said) {
@@ -55,17 +55,17 @@ void run(Arguments arguments) {
     job.results = fs::absolute(results_to_write(arguments.results)).lexically_normal();
     const std::string array = array_script(job), merge = merge_script(job);
     if (arguments.dry_run) {
-        fmt::print("{}{}", array, arguments.no_merge ? "" : "\n" + merge);
+        to_stdout("{}{}", array, arguments.no_merge ? "" : "\n" + merge);
         return;
     }
     const fs::path folder = job.journal / "slurm";
     write_file_atomically(folder / "sweep.sbatch", array);
-    const std::string id = submit(folder / "sweep.sbatch", "");
+    const std::string id = submit(folder / "sweep.sbatch", {});
     std::string merge_id;
     if (!arguments.no_merge) {
         write_file_atomically(folder / "merge.sbatch", merge);
         // Whatever became of the shards: merging reports the missing cases.
-        merge_id = submit(folder / "merge.sbatch", "--dependency=afterany:" + id);
+        merge_id = submit(folder / "merge.sbatch", {"--dependency=afterany:" + id});
     }
     if (arguments.json)
         print_json(nlohmann::ordered_json{{"array_job", id},
@@ -75,10 +75,10 @@ void run(Arguments arguments) {
                                           {"results", job.results.string()}},
                    2);
     else
-        fmt::print("array job {} of {} shards{}\n", id, job.shards,
-                   merge_id.empty() ? ""
-                                    : fmt::format(", then job {} merges them into {}", merge_id,
-                                                  results_to_write(arguments.results)));
+        to_stdout("array job {} of {} shards{}\n", id, job.shards,
+                  merge_id.empty() ? ""
+                                   : fmt::format(", then job {} merges them into {}", merge_id,
+                                                 results_to_write(arguments.results)));
     to_stderr("logs and scripts are in {}; a shard that ends early goes on with the same command again\n",
               folder.string());
 }

@@ -25,6 +25,7 @@
 #include "harness/sweep/processors.hpp"
 #include "harness/sweep/resume.hpp"
 #include "harness/text/to_stderr.hpp"
+#include "harness/text/to_stdout.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -139,7 +140,7 @@ void print_winners(const SweepSummary& summary) {
             if (record.provenance.device_key == summary.device_key) records.push_back(std::move(record));
     std::vector<const CaseRecord*> cases;
     for (const auto& [key, record] : latest_by_case(records)) cases.push_back(record);
-    fmt::print("{}", report::winners_table(report::find_winners(cases), kShown));
+    to_stdout("{}", report::winners_table(report::find_winners(cases), kShown));
 }
 
 void merge_after(const SweepOptions& options, const SweepSummary& summary) {

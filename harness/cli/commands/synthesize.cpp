@@ -21,6 +21,7 @@
 #include "harness/sweep/progress.hpp"
 #include "harness/text/counted.hpp"
 #include "harness/text/printable.hpp"
+#include "harness/text/to_stdout.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -265,11 +266,10 @@ void run_synthesize(SynthesizeOptions& options) {
                                           {"seconds", steady_seconds() - start}};
         print_json(json);
     } else if (!options.quiet) {
-        fmt::print("{}: {}, {:.3f} s at {} Hz, {} of {:.3f} noise deviations, {}, {:.1f} MB\n",
-                   printable((fs::path(options.folder) / "record.json").string()),
-                   counted(record.receivers.count(), "receiver"), seconds, record.rate,
-                   counted(record.events.size(), "event"), record.amplitude, counted(parts.size(), "file"),
-                   bytes / 1e6);
+        to_stdout("{}: {}, {:.3f} s at {} Hz, {} of {:.3f} noise deviations, {}, {:.1f} MB\n",
+                  printable((fs::path(options.folder) / "record.json").string()),
+                  counted(record.receivers.count(), "receiver"), seconds, record.rate,
+                  counted(record.events.size(), "event"), record.amplitude, counted(parts.size(), "file"), bytes / 1e6);
     }
 }
 

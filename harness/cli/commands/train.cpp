@@ -20,6 +20,7 @@
 #include "harness/text/counted.hpp"
 #include "harness/text/printable.hpp"
 #include "harness/text/to_stderr.hpp"
+#include "harness/text/to_stdout.hpp"
 #include "harness/train/export.hpp"
 #include "harness/train/transfer.hpp"
 #include "kernels/dispatch/tree_file.hpp"
@@ -88,9 +89,9 @@ void refuse_to_destroy_results(const Options& options) {
 }
 
 void print_heading() {
-    fmt::print("{:<34} {:<16} {:>8} {:>7} {:>6} {:>5}  {:>6} {:>6} {:>6}  {:>8} {:>6} {:>6}  {:>6}\n", "device",
-               "family", "problems", "choices", "leaves", "depth", "regret", "P90", "max", "held out", "P90", "max",
-               "single");
+    to_stdout("{:<34} {:<16} {:>8} {:>7} {:>6} {:>5}  {:>6} {:>6} {:>6}  {:>8} {:>6} {:>6}  {:>6}\n", "device",
+              "family", "problems", "choices", "leaves", "depth", "regret", "P90", "max", "held out", "P90", "max",
+              "single");
 }
 
 void print_rows(const learn::TrainedDevice& trained) {
@@ -100,10 +101,10 @@ void print_rows(const learn::TrainedDevice& trained) {
         const auto decimal = [&](double value) {
             return t.evaluation.held_out.logs.empty() ? "-" : fmt::format("{:.3f}", value);
         };
-        fmt::print("{:<34} {:<16} {:>8} {:>7} {:>6} {:>5}  {:>6.3f} {:>6.3f} {:>6.3f}  {:>8} {:>6} {:>6}  {:>6.3f}\n",
-                   trained.device.key, t.family->name(), matrix.rows(), matrix.candidates.size(), t.tree.leaves.size(),
-                   t.tree.depth(), training.geomean, training.p90, training.worst, decimal(held_out.geomean),
-                   decimal(held_out.p90), decimal(held_out.worst), t.evaluation.best_single);
+        to_stdout("{:<34} {:<16} {:>8} {:>7} {:>6} {:>5}  {:>6.3f} {:>6.3f} {:>6.3f}  {:>8} {:>6} {:>6}  {:>6.3f}\n",
+                  trained.device.key, t.family->name(), matrix.rows(), matrix.candidates.size(), t.tree.leaves.size(),
+                  t.tree.depth(), training.geomean, training.p90, training.worst, decimal(held_out.geomean),
+                  decimal(held_out.p90), decimal(held_out.worst), t.evaluation.best_single);
     }
 }
 
@@ -180,7 +181,7 @@ void answer_ablation(const Options& options) {
     else if (text.empty())
         throw Failure(ExitCode::usage, "none of these variants has been measured on these devices");
     else
-        fmt::print("{}", text);
+        to_stdout("{}", text);
 }
 
 void print_transfer(const Options& options) {
@@ -189,7 +190,7 @@ void print_transfer(const Options& options) {
         if (auto device = train(options, key)) trained.push_back(std::move(*device));
     auto json = nlohmann::ordered_json::array();
     if (!options.json)
-        fmt::print("{:<16} {:<34}  regret with the tree of (* the one it would fall back on)\n", "family", "device");
+        to_stdout("{:<16} {:<34}  regret with the tree of (* the one it would fall back on)\n", "family", "device");
     for (const learn::TransferRow& row : learn::transfer(trained)) {
         std::string cells;
         auto list = nlohmann::ordered_json::array();
@@ -201,7 +202,7 @@ void print_transfer(const Options& options) {
             list.push_back(
                 {{"tree", cell.tree}, {"regret", cell.regret}, {"unknown", cell.unknown}, {"fallback", cell.fallback}});
         }
-        if (!options.json) fmt::print("{:<16} {:<34}  {}\n", row.family, row.device, cells);
+        if (!options.json) to_stdout("{:<16} {:<34}  {}\n", row.family, row.device, cells);
         json.push_back({{"family", row.family}, {"device", row.device}, {"trees", std::move(list)}});
     }
     if (options.json) print_json(json, 2);

@@ -14,6 +14,7 @@
 #include "harness/text/counted.hpp"
 #include "harness/text/printable.hpp"
 #include "harness/text/to_stderr.hpp"
+#include "harness/text/to_stdout.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -66,8 +67,8 @@ nlohmann::ordered_json to_json(const Inspection& inspection, const std::vector<S
 
 void print_stale(const std::vector<StaleEntry>& stale) {
     for (const auto& [variant, reason] : stale)
-        fmt::print("  stale: {}{}\n", printable(describe(variant)),
-                   reason.empty() ? "" : " (accepted: " + printable(reason) + ")");
+        to_stdout("  stale: {}{}\n", printable(describe(variant)),
+                  reason.empty() ? "" : " (accepted: " + printable(reason) + ")");
 }
 
 /// Text from a file reaches the terminal only through `printable`.
@@ -75,9 +76,9 @@ void print_text(const Inspection& inspection, bool quiet) {
     constexpr std::size_t kShown = 20;
     const auto& findings = inspection.findings;
     if (!quiet)
-        fmt::print("{}: {}, {} of them cases: {}\n", printable(inspection.path.string(), 4096),
-                   counted(inspection.records, "record"), inspection.cases.size(),
-                   findings.empty() ? "sound" : counted(findings.size(), "fault"));
+        to_stdout("{}: {}, {} of them cases: {}\n", printable(inspection.path.string(), 4096),
+                  counted(inspection.records, "record"), inspection.cases.size(),
+                  findings.empty() ? "sound" : counted(findings.size(), "fault"));
     for (std::size_t i = 0; i < std::min(kShown, findings.size()); ++i)
         to_stderr("{}{}{}: {}\n", printable(findings[i].file.string(), 4096), findings[i].place.empty() ? "" : ", ",
                   printable(findings[i].place, 4096), printable(findings[i].what));

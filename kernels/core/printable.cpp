@@ -1,10 +1,10 @@
-#include "harness/text/printable.hpp"
+#include "kernels/core/printable.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
 
-namespace espalier::bench {
+namespace espalier {
 namespace {
 
 /// A character at the start of a text: how many bytes, and which. No UTF-8: one byte.
@@ -88,4 +88,4 @@ std::string printable_lines(std::string_view text) {
     }
 }
 
-}  // namespace espalier::bench
+}  // namespace espalier
