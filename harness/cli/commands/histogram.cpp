@@ -26,7 +26,6 @@
 #include "harness/text/counted.hpp"
 #include "harness/text/printable.hpp"
 #include "harness/text/to_stderr.hpp"
-#include "harness/text/to_stdout.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -108,9 +107,9 @@ void print(const HistogramOptions& options, const Device& device, const Explanat
     if (options.json || options.format == "json")
         print_json(as_json(options, device, explanation, outcome));
     else if (options.format == "csv")
-        to_stdout("{}", csv_of(outcome.counts));
+        fmt::print("{}", csv_of(outcome.counts));
     else
-        to_stdout("{}", table_of(outcome.counts, options.format == "bars" ? bar_columns() : 0));
+        fmt::print("{}", table_of(outcome.counts, options.format == "bars" ? bar_columns() : 0));
 }
 
 nlohmann::ordered_json as_json(const HistogramOptions& options, const Device& device, const io::Image& image,
@@ -144,9 +143,9 @@ void run_pixels(const HistogramOptions& options) {
     if (options.json || options.format == "json")
         print_json(as_json(options, device, image, counts));
     else if (options.format == "csv")
-        to_stdout("{}", csv_of(counts));
+        fmt::print("{}", csv_of(counts));
     else
-        to_stdout("{}", table_of(counts, options.format == "bars" ? bar_columns() : 0));
+        fmt::print("{}", table_of(counts, options.format == "bars" ? bar_columns() : 0));
     if (options.quiet) return;
     to_stderr("{}: {} of {} x {}, counted in {:.3f} s by histogram/{} ({}) on {}{}\n", printable(options.input),
               counted(counts.pixels, "pixel"), image.width, image.height, counts.counting_seconds,

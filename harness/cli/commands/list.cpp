@@ -78,18 +78,18 @@ std::string device_of(const VariantInfo& variant) {
 }
 
 void print_text(const Family& family) {
-    to_stdout("{}\n  axes: {}\n", family.name(), axes_of(family));
+    fmt::print("{}\n  axes: {}\n", family.name(), axes_of(family));
     std::size_t width = 0;
     for (const VariantInfo& variant : family.variants()) width = std::max(width, variant.name.size());
     for (const VariantInfo& variant : family.variants()) {
-        to_stdout("  {:<{}}  {:<10}  {:<12}  {:>3}  {}\n", variant.name, width, to_string(variant.role),
-                  device_of(variant), variant.configurations.size(), variant.path);
+        fmt::print("  {:<{}}  {:<10}  {:<12}  {:>3}  {}\n", variant.name, width, to_string(variant.role),
+                   device_of(variant), variant.configurations.size(), variant.path);
         if (!variant.foreign.empty())
-            to_stdout("  {:<{}}  {}\n", "", width, foreign_reason(variant.foreign));
+            fmt::print("  {:<{}}  {}\n", "", width, foreign_reason(variant.foreign));
         else if (!variant.limits.empty())
-            to_stdout("  {:<{}}  needs {}\n", "", width, variant.limits);
+            fmt::print("  {:<{}}  needs {}\n", "", width, variant.limits);
     }
-    to_stdout("\n");
+    fmt::print("\n");
 }
 
 /// A cell of a Markdown table.
@@ -100,13 +100,13 @@ std::string cell(std::string_view text) {
 }
 
 void print_markdown(const Family& family) {
-    to_stdout("## {}\n\nAxes: {}\n\n", family.name(), cell(axes_of(family)));
-    to_stdout("| variant | role | runs on | what it does | needs | source |\n| --- | --- | --- | --- | --- | --- |\n");
+    fmt::print("## {}\n\nAxes: {}\n\n", family.name(), cell(axes_of(family)));
+    fmt::print("| variant | role | runs on | what it does | needs | source |\n| --- | --- | --- | --- | --- | --- |\n");
     for (const VariantInfo& variant : family.variants())
-        to_stdout("| [`{}`]({}) | {} | {} | {} | {} | {} |\n", variant.name, variant.path, to_string(variant.role),
-                  device_of(variant), variant.foreign.empty() ? cell(variant.summary) : "see its source",
-                  cell(variant.limits), cell(variant.source));
-    to_stdout("\n");
+        fmt::print("| [`{}`]({}) | {} | {} | {} | {} | {} |\n", variant.name, variant.path, to_string(variant.role),
+                   device_of(variant), variant.foreign.empty() ? cell(variant.summary) : "see its source",
+                   cell(variant.limits), cell(variant.source));
+    fmt::print("\n");
 }
 
 /// Calls `use` with every case of the family's published tables, on devices of any kind.
@@ -137,7 +137,7 @@ void list_published(const Arguments& arguments) {
                                   {"configuration", configuration},
                                   {"device", to_string(variant.kind)}});
             else
-                to_stdout("{:<12}  {}/{}|{}|{}\n", tables, family->name(), variant.name, problem, configuration);
+                fmt::print("{:<12}  {}/{}|{}|{}\n", tables, family->name(), variant.name, problem, configuration);
         });
     if (arguments.json) print_json(output, 2);
 }
