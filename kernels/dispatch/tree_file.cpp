@@ -60,16 +60,15 @@ void read_device(TreeFile& tree, const json& object) {
         const std::string isa = fields.word("isa");
         const auto known = parse_isa(isa);
         if (!known) fields.refuse("isa", "is none that this version knows");
-        tree.device.isa = *known;
         tree.microarchitecture = fields.word("microarchitecture", "-_", 64);
-        tree.device.threads = count(fields, "threads");
+        tree.device = {.isa = *known, .threads = count(fields, "threads")};
     } else if (kind == "cuda") {
-        tree.device.kind = DeviceKind::cuda;
-        tree.device.sm = count(fields, "sm");
-        tree.device.sm_count = count(fields, "sm_count");
-        tree.device.shared_per_block = bytes(fields, "shared_per_block");
-        tree.device.l2_bytes = bytes(fields, "l2_bytes");
-        tree.device.bytes_per_second = fields.amount("bytes_per_second");
+        tree.device = {.kind = DeviceKind::cuda,
+                       .sm = count(fields, "sm"),
+                       .sm_count = count(fields, "sm_count"),
+                       .shared_per_block = bytes(fields, "shared_per_block"),
+                       .l2_bytes = bytes(fields, "l2_bytes"),
+                       .bytes_per_second = fields.amount("bytes_per_second")};
     } else {
         fields.refuse("kind", "is neither cpu nor cuda");
     }
@@ -167,8 +166,8 @@ TreeFile read_tree(std::string_view text) {
     if (text.size() > TreeLimits::kBytes)
         throw BadData("it is larger than " + std::to_string(TreeLimits::kBytes >> 20) + " MiB, as no tree is");
     check_sum(text);
-    const json whole = parse_checked(text, {.bytes = TreeLimits::kBytes, .depth = 6});
-    Fields fields(whole, "tree");
+    const JsonDocument whole(text, {.bytes = TreeLimits::kBytes, .depth = 6});
+    Fields fields(whole.root(), "tree");
     check_schema(fields);
     TreeFile tree{.family = fields.word("family", "_", 64), .device_key = fields.word("device_key", "-_", 64)};
     if (const char* why = wrong_device_key(tree.device_key)) fields.refuse("device_key", why);

@@ -12,10 +12,11 @@ namespace {
 
 using nlohmann::json;
 
-/// Builds the document while the text is read, once, and stops at the first thing that is not wanted.
+/// Builds the document while the text is read, once, and stops at the first thing that is not wanted. What it has built
+/// by then is in `root`, also when it throws: nothing of it is anywhere else.
 class Builder final : public nlohmann::json_sax<json> {
 public:
-    explicit Builder(int depth) : depth_(static_cast<std::size_t>(depth)) {}
+    Builder(json& root, int depth) : root_(root), depth_(static_cast<std::size_t>(depth)) {}
 
     bool null() override { return add(nullptr); }
     bool boolean(bool value) override { return add(value); }
@@ -43,7 +44,6 @@ public:
     }
 
     [[nodiscard]] const std::string& problem() const { return problem_; }
-    json take() { return std::move(root_); }
 
 private:
     json& place(json value) {
@@ -69,24 +69,43 @@ private:
         return false;
     }
 
+    json& root_;
     std::size_t depth_;
-    json root_;
     std::vector<json*> open_;
     json* member_ = nullptr;  ///< of the innermost object, the one whose name was read last
     std::string problem_;
 };
 
+/// Empties a value from its leaves on: the destructor of an empty array or object needs no memory.
+void empty(json& value) {
+    if (auto* const elements = value.get_ptr<json::array_t*>()) {
+        for (json& element : *elements) empty(element);
+        elements->clear();
+    } else if (auto* const members = value.get_ptr<json::object_t*>()) {
+        for (auto& [name, member] : *members) empty(member);
+        members->clear();
+    }
+}
+
 }  // namespace
 
-json parse_checked(std::string_view text, const JsonLimits& limits) {
+JsonDocument::JsonDocument(std::string_view text, const JsonLimits& limits) {
     if (text.size() > limits.bytes)
         throw BadData("JSON of " + std::to_string(text.size()) + " bytes is longer than " +
                       std::to_string(limits.bytes));
-    Builder builder(limits.depth);
-    if (!json::sax_parse(text.begin(), text.end(), &builder))
-        throw BadData(builder.problem().empty() ? "not JSON" : builder.problem());
-    return builder.take();
+    try {
+        Builder builder(root_, limits.depth);
+        if (!json::sax_parse(text.begin(), text.end(), &builder))
+            throw BadData(builder.problem().empty() ? "not JSON" : builder.problem());
+    } catch (...) {
+        empty(root_);  // no destructor follows
+        throw;
+    }
 }
+
+JsonDocument::~JsonDocument() { empty(root_); }
+
+json parse_checked(std::string_view text, const JsonLimits& limits) { return JsonDocument(text, limits).take(); }
 
 double finite(const json& value, const std::string& what) {
     if (!value.is_number()) throw BadData(what + " is not a number");

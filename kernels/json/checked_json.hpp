@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace espalier {
 
@@ -18,6 +19,22 @@ struct JsonLimits {
 /// that is not UTF-8, trailing text. The nesting is checked before any tree is built, because destroying
 /// or printing a deep one overflows the stack.
 nlohmann::json parse_checked(std::string_view text, const JsonLimits& limits = {});
+
+/// What `parse_checked` parses, where memory may have run out: nlohmann's values allocate in their destructor, which
+/// then ends the program, this one does not. Read it where it is, a copy is one of nlohmann's again.
+class JsonDocument {
+public:
+    JsonDocument(std::string_view text, const JsonLimits& limits);
+    ~JsonDocument();
+    JsonDocument(const JsonDocument&) = delete;
+    JsonDocument& operator=(const JsonDocument&) = delete;
+
+    [[nodiscard]] const nlohmann::json& root() const { return root_; }
+    [[nodiscard]] nlohmann::json take() { return std::move(root_); }
+
+private:
+    nlohmann::json root_;
+};
 
 /// Reads the members of one JSON object and insists on types and ranges; every failure is a `BadData`
 /// that names the member. `done()` refuses members that nobody asked for.
