@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/core/thread_errors.hpp"
 #include "kernels/core/variant.hpp"
 #include "kernels/problems/coherent_sum.hpp"
 #include "variants/coherent_sum/tolerance.hpp"
@@ -23,31 +24,35 @@ void sum_tile(const Problem& problem, const Buffers& buffers, std::int64_t sourc
 
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
     const std::int64_t tile_samples = configuration["tile"];
+    ThreadErrors errors;
 #pragma omp parallel num_threads(context.device.threads)
     {
-        std::vector<float> tile(static_cast<std::size_t>(std::min(tile_samples, problem.samples)));
+        std::vector<float> tile;
+        errors.guard([&] { tile.resize(static_cast<std::size_t>(std::min(tile_samples, problem.samples))); });
 #pragma omp for schedule(dynamic)
-        for (std::int64_t source = 0; source < problem.sources; ++source) {
-            float largest = 0;
-            std::int64_t best = -1;
-            for (std::int64_t first = 0; first < problem.samples; first += tile_samples) {
-                const std::int64_t count = std::min(tile_samples, problem.samples - first);
-                const bool keep = problem.output == Coherence::sums;
-                float* out = keep ? buffers.sums + source * problem.samples + first : tile.data();
-                sum_tile(problem, buffers, source, first, count, out);
-                if (keep) continue;
-                const float* peak = std::max_element(out, out + count);
-                if (best < 0 || *peak > largest) {
-                    largest = *peak;
-                    best = first + (peak - out);
+        for (std::int64_t source = 0; source < problem.sources; ++source)
+            errors.guard([&] {
+                float largest = 0;
+                std::int64_t best = -1;
+                for (std::int64_t first = 0; first < problem.samples; first += tile_samples) {
+                    const std::int64_t count = std::min(tile_samples, problem.samples - first);
+                    const bool keep = problem.output == Coherence::sums;
+                    float* out = keep ? buffers.sums + source * problem.samples + first : tile.data();
+                    sum_tile(problem, buffers, source, first, count, out);
+                    if (keep) continue;
+                    const float* peak = std::max_element(out, out + count);
+                    if (best < 0 || *peak > largest) {
+                        largest = *peak;
+                        best = first + (peak - out);
+                    }
                 }
-            }
-            if (problem.output == Coherence::maximum) {
-                buffers.maximum[source] = largest;
-                buffers.maximum_sample[source] = static_cast<std::int32_t>(best);
-            }
-        }
+                if (problem.output == Coherence::maximum) {
+                    buffers.maximum[source] = largest;
+                    buffers.maximum_sample[source] = static_cast<std::int32_t>(best);
+                }
+            });
     }
+    errors.rethrow();
 }
 
 }  // namespace

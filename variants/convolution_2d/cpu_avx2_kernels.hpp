@@ -121,11 +121,11 @@ template <class Kernel>
 void correlate_converted(const Problem& problem, const Buffers& buffers, std::span<std::byte> workspace, int threads) {
     auto* const converted = reinterpret_cast<typename Kernel::Source*>(workspace.data());
     const std::int64_t values = problem.values();
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-    for (int share = 0; share < threads; ++share) {
-        const std::int64_t begin = values * share / threads;
-        convert(buffers.image + begin, converted + begin, values * (share + 1) / threads - begin);
-    }
+    const int shares = shares_of<Kernel>(problem, threads);
+    for_each_share(shares, [&](int share) {
+        const std::int64_t begin = values * share / shares;
+        convert(buffers.image + begin, converted + begin, values * (share + 1) / shares - begin);
+    });
     correlate_in_parallel(problem, converted, buffers.result, Kernel(problem, *buffers.filter), threads);
 }
 

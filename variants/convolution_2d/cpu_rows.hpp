@@ -108,16 +108,10 @@ private:
     /// At most patch_pixels_ pixels, wherever they lie.
     template <int kRows>
     void patch(std::int64_t y, std::int64_t begin, std::int64_t end) {
-        std::array<std::int64_t, kMostPatchPixels + 2 * kRadius> columns;
-        const std::int64_t used = end - begin + 2 * kRadius;
-        for (std::int64_t i = 0; i < used; ++i)
-            columns[i] = border_index(begin - kRadius + i, problem_.width, problem_.border);
-
+        look_at(begin, end);
         SourceRows<T, kRows> sources;
-        for (std::size_t i = 0; i < sources.size(); ++i) {
-            sources[i] = patch_[i].data();
-            fill(patch_[i].data(), source_row(y + static_cast<std::int64_t>(i) - kRadius), columns.data(), used);
-        }
+        for (std::size_t i = 0; i < sources.size(); ++i)
+            sources[i] = patch_row(y + static_cast<std::int64_t>(i) - kRadius);
         ResultRows<kRows> results;
         for (int i = 0; i < kRows; ++i) results[i] = patch_result_[i].data();
         const std::int64_t values = (end - begin) * channels_;
@@ -127,10 +121,34 @@ private:
                         static_cast<std::size_t>(values));
     }
 
-    void fill(T* to, const T* row, const std::int64_t* columns, std::int64_t count) const {
+    /// The pixels that the patches are of from here on.
+    void look_at(std::int64_t begin, std::int64_t end) {
+        if (begin == patch_begin_ && end == patch_end_) return;
+        patch_begin_ = begin;
+        patch_end_ = end;
+        for (std::int64_t i = 0; i < end - begin + 2 * kRadius; ++i)
+            columns_[i] = border_index(begin - kRadius + i, problem_.width, problem_.border);
+        held_.fill(kNoRow);
+    }
+
+    /// Row y of these pixels. Patches one above the other share most of their rows: what is there is not filled again.
+    const T* patch_row(std::int64_t y) {
+        const std::size_t place = static_cast<std::size_t>(y + kRadius) % patch_.size();
+        if (held_[place] != y) fill(patch_[place].data(), source_row(y));
+        held_[place] = y;
+        return patch_[place].data();
+    }
+
+    void fill(T* to, const T* row) const {
+        const std::int64_t count = patch_end_ - patch_begin_ + 2 * kRadius;
+        if (!row) return static_cast<void>(std::fill_n(to, count * channels_, T{0}));
+        if (channels_ == 1) {
+            for (std::int64_t i = 0; i < count; ++i) to[i] = columns_[i] >= 0 ? row[columns_[i]] : T{0};
+            return;
+        }
         for (std::int64_t i = 0; i < count; ++i)
             for (std::int64_t c = 0; c < channels_; ++c)
-                *to++ = row && columns[i] >= 0 ? row[columns[i] * channels_ + c] : T{0};
+                *to++ = columns_[i] >= 0 ? row[columns_[i] * channels_ + c] : T{0};
     }
 
     const Problem& problem_;
@@ -140,19 +158,41 @@ private:
     const T* image_;
     std::uint8_t* result_;
     const Kernel& kernel_;
-    std::array<std::array<T, kPatch>, Kernel::kRows + 2 * kRadius> patch_{};
+    static constexpr std::int64_t kNoRow = -1 - kRadius;
+    static constexpr std::size_t kHeld = Kernel::kRows + 2 * kRadius;
+    std::int64_t patch_begin_ = 0, patch_end_ = 0;
+    std::array<std::int64_t, kMostPatchPixels + 2 * kRadius> columns_;  ///< of the image; -1 where it is zero
+    std::array<std::int64_t, kHeld> held_;                              ///< rows of the image
+    std::array<std::array<T, kPatch>, kHeld> patch_{};                  ///< row y at y + kRadius, round and round
     std::array<std::array<std::uint8_t, kPatch>, Kernel::kRows> patch_result_;
 };
 
-/// All rows of an image on `threads` threads, in equal shares.
+/// How many threads share an image of so many values: a thread takes longer to wake than this kernel takes for a share
+/// of fewer than 256 steps.
+template <class Kernel>
+int shares_of(const Problem& problem, int threads) {
+    return static_cast<int>(std::clamp<std::int64_t>(problem.values() / (256 * Kernel::kStep), 1, threads));
+}
+
+/// Calls `work(share)` for each share, on as many threads. One share does without OpenMP, whose team of one costs more
+/// than an image of a few pixels.
+template <class Work>
+void for_each_share(int shares, Work work) {
+    if (shares == 1) return work(0);
+#pragma omp parallel for num_threads(shares) schedule(static)
+    for (int share = 0; share < shares; ++share) work(share);
+}
+
+/// All rows of an image on `threads` threads at most, in equal shares.
 template <class Kernel>
 void correlate_in_parallel(const Problem& problem, const typename Kernel::Source* image, std::uint8_t* result,
                            const Kernel& kernel, int threads) {
     if (problem.values() == 0) return;
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-    for (int share = 0; share < threads; ++share)
+    const int shares = shares_of<Kernel>(problem, threads);
+    for_each_share(shares, [&](int share) {
         RowWalker<Kernel>(problem, image, result, kernel)
-            .rows(problem.height * share / threads, problem.height * (share + 1) / threads);
+            .rows(problem.height * share / shares, problem.height * (share + 1) / shares);
+    });
 }
 
 }  // namespace espalier::convolution_2d

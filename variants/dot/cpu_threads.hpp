@@ -30,7 +30,7 @@ void sum_shares(const Problem& problem, const Buffers& buffers, int threads, Sum
         return sum(buffers.a + begin, buffers.b + begin, std::min(size, n - begin));
     };
     double total = 0;
-    if (threads <= 1) {
+    if (threads <= 1 || shares <= 1) {  // without OpenMP, whose team of one costs more than a short vector
         for (std::int64_t share = 0; share < shares; ++share) total += share_sum(share);
     } else {
         double sums[kMostShares];

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/core/thread_errors.hpp"
 #include "kernels/core/variant.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "variants/smallest_k/key_bound.hpp"
@@ -213,22 +214,26 @@ void select_rows(const Problem& problem, const Buffers& buffers, int threads) {
     const std::int64_t stretch = (problem.columns + parts - 1) / parts;
     std::vector<std::vector<std::uint64_t>> found(static_cast<std::size_t>(parts > 1 ? problem.rows * parts : 0));
     const bool alone = threads == 1 || problem.rows * parts == 1 || problem.elements() < kLeastStretch;
+    ThreadErrors errors;
 #pragma omp parallel num_threads(threads) if (!alone)
     {
-        Lists lists(1, problem.k);
+        std::unique_ptr<Lists> lists;
         std::vector<std::uint64_t> entries;
+        errors.guard([&] { lists = std::make_unique<Lists>(1, problem.k); });
 #pragma omp for schedule(static)
-        for (std::int64_t task = 0; task < problem.rows * parts; ++task) {
-            const std::int64_t row = task / parts, begin = task % parts * stretch;
-            lists.clear();
-            lists.scan(buffers.distances + problem.at(row, 0), begin, std::min(begin + stretch, problem.columns));
-            lists.finish(0, entries);
-            if (parts == 1)
-                store(problem, buffers, row, entries);
-            else
-                found[static_cast<std::size_t>(task)] = entries;
-        }
+        for (std::int64_t task = 0; task < problem.rows * parts; ++task)
+            errors.guard([&] {
+                const std::int64_t row = task / parts, begin = task % parts * stretch;
+                lists->clear();
+                lists->scan(buffers.distances + problem.at(row, 0), begin, std::min(begin + stretch, problem.columns));
+                lists->finish(0, entries);
+                if (parts == 1)
+                    store(problem, buffers, row, entries);
+                else
+                    found[static_cast<std::size_t>(task)] = entries;
+            });
     }
+    errors.rethrow();
     if (parts == 1) return;
     for (std::int64_t row = 0; row < problem.rows; ++row) {
         std::vector<std::uint64_t> entries;
@@ -244,22 +249,26 @@ void select_rows(const Problem& problem, const Buffers& buffers, int threads) {
 template <class Kernel>
 void select_columns(const Problem& problem, const Buffers& buffers, int threads, std::int64_t group) {
     const std::int64_t groups = (problem.rows + group - 1) / group;
+    ThreadErrors errors;
 #pragma omp parallel num_threads(threads) if (groups > 1 && threads > 1)
     {
-        Lists<Kernel> lists(group, problem.k);
+        std::unique_ptr<Lists<Kernel>> lists;
         std::vector<std::uint64_t> entries;
+        errors.guard([&] { lists = std::make_unique<Lists<Kernel>>(group, problem.k); });
 #pragma omp for schedule(static)
-        for (std::int64_t g = 0; g < groups; ++g) {
-            const std::int64_t first = g * group, rows = std::min(group, problem.rows - first);
-            if (rows < group) lists = Lists<Kernel>(rows, problem.k);
-            lists.clear();
-            lists.scan_columns(buffers.distances + first, problem.columns, problem.rows);
-            for (std::int64_t i = 0; i < rows; ++i) {
-                lists.finish(static_cast<std::size_t>(i), entries);
-                store(problem, buffers, first + i, entries);
-            }
-        }
+        for (std::int64_t g = 0; g < groups; ++g)
+            errors.guard([&] {
+                const std::int64_t first = g * group, rows = std::min(group, problem.rows - first);
+                if (rows < group) *lists = Lists<Kernel>(rows, problem.k);
+                lists->clear();
+                lists->scan_columns(buffers.distances + first, problem.columns, problem.rows);
+                for (std::int64_t i = 0; i < rows; ++i) {
+                    lists->finish(static_cast<std::size_t>(i), entries);
+                    store(problem, buffers, first + i, entries);
+                }
+            });
     }
+    errors.rethrow();
 }
 
 template <class Kernel>

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/core/thread_errors.hpp"
 #include "kernels/core/variant.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "variants/smallest_k/cpu_lists.hpp"
@@ -180,30 +181,35 @@ void select_transposed(const Problem& problem, const Buffers& buffers, int threa
     const std::int64_t block =
         std::min(std::clamp<std::int64_t>(8 * problem.k, kLeastColumns, kBlockColumns), problem.columns);
     const std::int64_t groups = (problem.rows + kRows - 1) / kRows;
+    ThreadErrors errors;
 #pragma omp parallel num_threads(threads) if (groups > 1 && threads > 1)
     {
         std::vector<BoundedList<Kernel>> lists;
-        for (std::int64_t i = 0; i < std::min(kRows, problem.rows); ++i) lists.emplace_back(1, problem.k);
-        const auto scratch =
-            std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(kRows * (block + kApart)));
+        std::unique_ptr<float[]> scratch;
         std::vector<std::uint64_t> entries;
+        errors.guard([&] {
+            for (std::int64_t i = 0; i < std::min(kRows, problem.rows); ++i) lists.emplace_back(1, problem.k);
+            scratch = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(kRows * (block + kApart)));
+        });
 #pragma omp for schedule(static)
-        for (std::int64_t g = 0; g < groups; ++g) {
-            const std::int64_t first = g * kRows, rows = std::min(kRows, problem.rows - first);
-            for (BoundedList<Kernel>& list : lists) list.clear();
-            for (std::int64_t c = 0; c < problem.columns; c += block) {
-                const std::int64_t columns = std::min(block, problem.columns - c);
-                Kernel::transpose(buffers.distances + problem.at(first, c), problem.rows, rows, columns, scratch.get(),
-                                  block + kApart);
-                for (std::int64_t i = 0; i < rows; ++i)
-                    lists[static_cast<std::size_t>(i)].scan_block(scratch.get() + i * (block + kApart), c, columns);
-            }
-            for (std::int64_t i = 0; i < rows; ++i) {
-                lists[static_cast<std::size_t>(i)].finish(0, entries);
-                store(problem, buffers, first + i, entries);
-            }
-        }
+        for (std::int64_t g = 0; g < groups; ++g)
+            errors.guard([&] {
+                const std::int64_t first = g * kRows, rows = std::min(kRows, problem.rows - first);
+                for (BoundedList<Kernel>& list : lists) list.clear();
+                for (std::int64_t c = 0; c < problem.columns; c += block) {
+                    const std::int64_t columns = std::min(block, problem.columns - c);
+                    Kernel::transpose(buffers.distances + problem.at(first, c), problem.rows, rows, columns,
+                                      scratch.get(), block + kApart);
+                    for (std::int64_t i = 0; i < rows; ++i)
+                        lists[static_cast<std::size_t>(i)].scan_block(scratch.get() + i * (block + kApart), c, columns);
+                }
+                for (std::int64_t i = 0; i < rows; ++i) {
+                    lists[static_cast<std::size_t>(i)].finish(0, entries);
+                    store(problem, buffers, first + i, entries);
+                }
+            });
     }
+    errors.rethrow();
 }
 
 template <class Kernel>

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/core/thread_errors.hpp"
 #include "kernels/core/variant.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "variants/smallest_k/key_types.hpp"
@@ -123,9 +124,11 @@ Support supports(const Problem&, const Configuration&, const DeviceInfo&) { retu
 
 template <class T>
 void select_all(const Problem& problem, const Buffers& buffers, std::int64_t rows) {
+    ThreadErrors errors;
 #pragma omp parallel for schedule(dynamic) if (problem.rows > rows)
     for (std::int64_t first = 0; first < problem.rows; first += rows)
-        select_rows<T>(problem, buffers, first, std::min(rows, problem.rows - first));
+        errors.guard([&] { select_rows<T>(problem, buffers, first, std::min(rows, problem.rows - first)); });
+    errors.rethrow();
 }
 
 void run(Context&, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {

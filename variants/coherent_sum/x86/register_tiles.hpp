@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/core/thread_errors.hpp"
 #include "kernels/core/variant.hpp"
 #include "kernels/problems/coherent_sum.hpp"
 
@@ -150,19 +151,22 @@ void run(Context& context, const Problem& problem, const Buffers& buffers, const
     const std::int64_t parts = std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(windows, 1));
     const bool maximum = problem.output == Coherence::maximum;
     std::vector<Peak> peaks(static_cast<std::size_t>(maximum ? parts * problem.sources : 0));
+    ThreadErrors errors;
 #pragma omp parallel num_threads(context.device.threads)
     {
         std::vector<float> memory;
 #pragma omp for schedule(dynamic)
-        for (std::int64_t item = 0; item < blocks * parts; ++item) {
-            const std::int64_t part = item / blocks, source = item % blocks * piece.sources;
-            const std::int64_t sources = std::min(piece.sources, problem.sources - source);
-            for (std::int64_t w = part * windows / parts; w < (part + 1) * windows / parts; ++w)
-                sum_piece<Vectors>(problem, buffers, source, sources, w * piece.samples,
-                                   std::min(piece.samples, problem.samples - w * piece.samples),
-                                   configuration["receivers"], memory, peaks.data() + part * problem.sources);
-        }
+        for (std::int64_t item = 0; item < blocks * parts; ++item)
+            errors.guard([&] {
+                const std::int64_t part = item / blocks, source = item % blocks * piece.sources;
+                const std::int64_t sources = std::min(piece.sources, problem.sources - source);
+                for (std::int64_t w = part * windows / parts; w < (part + 1) * windows / parts; ++w)
+                    sum_piece<Vectors>(problem, buffers, source, sources, w * piece.samples,
+                                       std::min(piece.samples, problem.samples - w * piece.samples),
+                                       configuration["receivers"], memory, peaks.data() + part * problem.sources);
+            });
     }
+    errors.rethrow();
     if (!maximum) return;
     for (std::int64_t source = 0; source < problem.sources; ++source) {
         Peak peak;

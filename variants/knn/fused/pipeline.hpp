@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/core/thread_errors.hpp"
 #include "kernels/core/variant.hpp"
 #include "variants/knn/chunk.hpp"
 #include "variants/knn/fused/lists.hpp"
@@ -220,7 +221,10 @@ private:
 
     /// Room for the neighbours of one query.
     struct Results {
-        explicit Results(std::int64_t k) : distances(static_cast<std::size_t>(k)), indices(distances.size()) {}
+        void resize(std::int64_t k) {
+            distances.resize(static_cast<std::size_t>(k));
+            indices.resize(distances.size());
+        }
         std::vector<float> distances;
         std::vector<std::int32_t> indices;
         std::vector<std::uint64_t> entries;  ///< sorted from here
@@ -243,20 +247,24 @@ private:
 
     /// For queries from `first` on, of which each of the tasks saw other points.
     void predict_all(std::span<const Found> tasks, std::int64_t first, std::int64_t queries) const {
+        ThreadErrors errors;
 #pragma omp parallel num_threads(threads_) if (queries > threads_)
         {
-            Results results(problem_.k);
+            Results results;
+            errors.guard([&] { results.resize(problem_.k); });
 #pragma omp for schedule(static)
-            for (std::int64_t q = 0; q < queries; ++q) {
-                results.entries.clear();
-                const auto i = static_cast<std::size_t>(q);
-                for (const Found& task : tasks)
-                    results.entries.insert(results.entries.end(),
-                                           task.entries.begin() + static_cast<std::ptrdiff_t>(task.ends[i]),
-                                           task.entries.begin() + static_cast<std::ptrdiff_t>(task.ends[i + 1]));
-                predict(results, first + q);
-            }
+            for (std::int64_t q = 0; q < queries; ++q)
+                errors.guard([&] {
+                    results.entries.clear();
+                    const auto i = static_cast<std::size_t>(q);
+                    for (const Found& task : tasks)
+                        results.entries.insert(results.entries.end(),
+                                               task.entries.begin() + static_cast<std::ptrdiff_t>(task.ends[i]),
+                                               task.entries.begin() + static_cast<std::ptrdiff_t>(task.ends[i + 1]));
+                    predict(results, first + q);
+                });
         }
+        errors.rethrow();
     }
 
     // Points as they lie
@@ -268,13 +276,16 @@ private:
         std::vector<float> queries(static_cast<std::size_t>(problem_.queries * problem_.dims));
         pack_rows({query_values_, problem_.queries, problem_.dims, 0, problem_.queries}, queries.data());
         std::vector<Found> found(static_cast<std::size_t>(parts));
+        ThreadErrors errors;
 #pragma omp parallel for schedule(static) num_threads(threads_) if (parts > 1)
-        for (std::int64_t part = 0; part < parts; ++part) {
-            ExactLists<Kernel> lists(problem_.queries, problem_.k, terms == Terms::squares);
-            for (std::int64_t g = groups * part / parts; g < groups * (part + 1) / parts; ++g)
-                stream_group<terms>(lists, queries.data(), g * Kernel::kStream);
-            found[static_cast<std::size_t>(part)] = found_in(lists, problem_.queries);
-        }
+        for (std::int64_t part = 0; part < parts; ++part)
+            errors.guard([&] {
+                ExactLists<Kernel> lists(problem_.queries, problem_.k, terms == Terms::squares);
+                for (std::int64_t g = groups * part / parts; g < groups * (part + 1) / parts; ++g)
+                    stream_group<terms>(lists, queries.data(), g * Kernel::kStream);
+                found[static_cast<std::size_t>(part)] = found_in(lists, problem_.queries);
+            });
+        errors.rethrow();
         predict_all(found, 0, problem_.queries);
     }
 
@@ -340,14 +351,19 @@ private:
     void run_tasks() {
         const std::int64_t parts = plan_.parts;
         std::vector<Found> found(static_cast<std::size_t>(parts > 1 ? plan_.blocks * parts : 0));
+        ThreadErrors errors;
 #pragma omp parallel num_threads(threads_)
         {
-            Results results(problem_.k);
+            Results results;
+            errors.guard([&] { results.resize(problem_.k); });
 #pragma omp for schedule(dynamic) nowait
             for (std::int64_t task = 0; task < plan_.blocks * parts; ++task)
-                run_task<terms>(results, task / parts, task % parts,
-                                parts > 1 ? &found[static_cast<std::size_t>(task)] : nullptr);
+                errors.guard([&] {
+                    run_task<terms>(results, task / parts, task % parts,
+                                    parts > 1 ? &found[static_cast<std::size_t>(task)] : nullptr);
+                });
         }
+        errors.rethrow();
         for (std::int64_t b = 0; parts > 1 && b < plan_.blocks; ++b)
             predict_all(std::span(found).subspan(static_cast<std::size_t>(b * parts), static_cast<std::size_t>(parts)),
                         b * plan_.block, queries_of(b).count);
