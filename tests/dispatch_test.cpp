@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <new>
 #include <string>
@@ -361,6 +362,24 @@ TEST(SimilarTrees, CpuOfTheSameMakerWinsAmongOtherDesigns) {
     EXPECT_EQ(order(trees, cpu_device(8, Isa::avx2, "amd-27-4")), "amd intel");
     EXPECT_EQ(order(trees, cpu_device(8, Isa::avx2, "broadwell")), "intel amd");
     EXPECT_EQ(order(trees, cpu_device(8, Isa::avx2, "intel-6-250")), "intel amd");
+}
+
+TEST(SimilarTrees, SizesAreComparedToTheSixteenth) {
+    const auto with_sms = [](int count) { return DeviceTraits{.kind = DeviceKind::cuda, .sm = 90, .sm_count = count}; };
+    for (int a = 1; a < 300; ++a) {
+        EXPECT_EQ(log2_sixteenths(a), std::lround(16 * std::log2(a))) << a;
+        for (int b = a; b < 300; ++b) {
+            // Two roundings of half a sixteenth.
+            const double apart = 16 * std::log2(static_cast<double>(b) / a);
+            EXPECT_LE(std::abs(static_cast<double>(dissimilarity(with_sms(a), with_sms(b))) - apart), 1)
+                << a << " " << b;
+        }
+    }
+    for (const double size : {4.8e12, 3.35e12, 62914560.0, 0.3}) {
+        EXPECT_EQ(log2_sixteenths(size), std::lround(16 * std::log2(size))) << size;
+    }
+    EXPECT_EQ(log2_sixteenths(0), kUnknownSize);
+    EXPECT_EQ(dissimilarity(with_sms(0), with_sms(0)), 0);
 }
 
 TEST(SimilarTrees, DifferenceNamesWhatDiffers) {

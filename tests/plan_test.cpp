@@ -497,5 +497,23 @@ TEST(PlanOptions, ThePlanSaysHowMuchMemoryItTakes) {
     }
 }
 
+/// An output that is on the host whatever the options say comes back to the host.
+TEST(PlanArrays, ComeBackToWhereTheyAre) {
+    const auto gpu = Device::cuda(0);
+    if (!gpu) GTEST_SKIP() << gpu.error().message;
+    const Transport transport{&state_of(gpu.value()), Memory::device};
+    ArraySpec spec = output_of<std::int32_t>("result", 4);
+    spec.on_host = true;
+    device::Buffer computed(spec.bytes());
+    const std::array<std::int32_t, 4> values{4, 3, 2, 1};
+    device::copy_to_device(computed.data(), values.data(), spec.bytes());
+    std::array<std::int32_t, 4> wanted{};
+    const std::array specs{spec};
+    const std::array<void*, 1> from{computed.data()}, to{wanted.data()};
+    bring_back(transport, specs, from, to, nullptr);
+    device::synchronize();
+    EXPECT_EQ(wanted, values);
+}
+
 }  // namespace
 }  // namespace espalier

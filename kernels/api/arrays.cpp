@@ -45,10 +45,10 @@ bool overlap(const void* a, std::size_t bytes_a, const void* b, std::size_t byte
 }
 
 std::optional<Error> wrong_address(const ArraySpec& spec, const void* data) {
-    const std::string name(spec.name);
-    if (!data) return invalid(name + " is null");
+    if (!data) return invalid(std::string(spec.name) + " is null");
     if (reinterpret_cast<std::uintptr_t>(data) % spec.element == 0) return std::nullopt;
-    return invalid(name + " is not aligned to its elements of " + std::to_string(spec.element) + " bytes");
+    return invalid(std::string(spec.name) + " is not aligned to its elements of " + std::to_string(spec.element) +
+                   " bytes");
 }
 
 /// What is wrong with where an array of a call on a GPU lies.
@@ -152,7 +152,7 @@ void bring_back(const Transport& transport, std::span<const ArraySpec> specs, st
     if (!transport.on_gpu()) return;
     for (std::size_t i = 0; i < specs.size(); ++i) {
         if (specs[i].use != Use::output || from[i] == to[i] || specs[i].count == 0) continue;
-        if (transport.memory == Memory::host)
+        if (memory_of(transport, specs[i]) == Memory::host)
             device::copy_to_host(to[i], from[i], specs[i].bytes(), stream);
         else
             device::copy_on_device(to[i], from[i], specs[i].bytes(), stream);

@@ -11,6 +11,11 @@ std::optional<Error> invalid_threads(const Options& options) {
                    std::to_string(kMost) + ", and 0 leaves it to OMP_NUM_THREADS and the CPUs that there are");
 }
 
+std::optional<Error> invalid_memory(Memory memory) {
+    if (is_enumerator(memory, Memory::device)) return std::nullopt;
+    return invalid("Options::memory is none of the enumerators of espalier::Memory: set it to host or device");
+}
+
 std::optional<Error> null_array(const void* data, std::string_view name, std::int64_t count) {
     if (data || count <= 0) return std::nullopt;
     return invalid(std::string(name) + " is null");
@@ -21,17 +26,17 @@ std::optional<Error> invalid_sizes(std::initializer_list<NamedSize> sizes) {
     constexpr std::int64_t kMaxValues = std::numeric_limits<std::int64_t>::max() / 64;
     std::int64_t product = 1;
     bool too_large = false;
-    std::string text;
     for (const auto& [name, value] : sizes) {
         if (value < 0) return invalid(std::string(name) + " is " + std::to_string(value) + ": it must not be negative");
         // A size of 0 empties the arrays that it belongs to, but not those of the other sizes.
         const std::int64_t factor = value > 0 ? value : 1;
         too_large = too_large || product > kMaxValues / factor;
         if (!too_large) product *= factor;
-        text.append(text.empty() ? "" : " x ").append(name);
     }
-    if (too_large) return invalid(text + " is more than memory can hold");
-    return std::nullopt;
+    if (!too_large) return std::nullopt;
+    std::string text;
+    for (const NamedSize& size : sizes) text.append(text.empty() ? "" : " x ").append(size.name);
+    return invalid(text + " is more than memory can hold");
 }
 
 std::optional<Error> other_sizes(std::initializer_list<SizedAs> sizes) {

@@ -21,6 +21,9 @@ bool is_enumerator(Enum value, Enum last) {
     return static_cast<int>(value) >= 0 && value <= last;
 }
 
+/// What is wrong with `Options::memory`.
+std::optional<Error> invalid_memory(Memory memory);
+
 /// An array that a call cannot do without, of `count` elements: of none it may be null.
 std::optional<Error> null_array(const void* data, std::string_view name, std::int64_t count);
 

@@ -15,6 +15,23 @@
 namespace espalier::inline v0 {
 namespace {
 
+std::string compute_capability(int sm) { return std::to_string(sm / 10) + "." + std::to_string(sm % 10); }
+
+std::string in_one_line(const DeviceInfo& info) {
+    const std::string traits =
+        info.kind == DeviceKind::cuda
+            ? "compute capability " + compute_capability(info.sm) + ", " + std::to_string(info.sm_count) + " SMs"
+            : std::string(in_words(isa_of(info))) + ", " + std::to_string(info.threads) + " threads";
+    return info.name + " (" + info.key + ", " + traits + ", " + std::to_string(info.memory_bytes >> 20) + " MiB)";
+}
+
+/// A member of a device's state; of a CPU that could not be described for want of memory, "out of memory".
+template <class Member>
+const std::string& text_of(const Device& device, Member member) noexcept {
+    static const std::string unknown("out of memory");  // short enough to need no memory itself
+    return *guarded_or(&unknown, [&] { return &member(state_of(device)); });
+}
+
 /// The GPUs that were asked for so far. They are never removed, so that handles stay valid.
 class OpenedGpus {
 public:
@@ -41,12 +58,10 @@ DeviceInfo limited(DeviceInfo device, int threads) {
     return device;
 }
 
-std::string compute_capability(int sm) { return std::to_string(sm / 10) + "." + std::to_string(sm % 10); }
-
 }  // namespace
 
 DeviceState::DeviceState(DeviceInfo described, int number)
-    : info(std::move(described)), ordinal(number), serial_(limited(info, 1)) {}
+    : info(std::move(described)), description(in_one_line(info)), ordinal(number), serial_(limited(info, 1)) {}
 
 const DeviceInfo& DeviceState::on_threads(int threads) const {
     if (info.kind != DeviceKind::cpu || threads == info.threads) return info;
@@ -57,16 +72,21 @@ const DeviceInfo& DeviceState::on_threads(int threads) const {
     return *other;
 }
 
-const DeviceState& state_of(const Device& device) { return *device.state_; }
+const DeviceState& state_of(const Device& device) {
+    if (device.state_) return *device.state_;
+    static const DeviceState cpu{device::describe_cpu()};  // made anew after a call that threw
+    return cpu;
+}
 
 int threads_for(const DeviceState& device, const Options& options) {
     const bool cpu = device.info.kind == DeviceKind::cpu;
     return device::allowed_threads(options.threads, cpu ? device.info.threads : device::process_threads());
 }
 
-Device Device::cpu() {
-    static const DeviceState state{device::describe_cpu()};
-    return Device(state);
+Device Device::cpu() noexcept {
+    const Device cpu(nullptr);
+    static_cast<void>(cpu.key());  // what the process may use now, not when it first computes
+    return cpu;
 }
 
 Result<Device> Device::cuda(int ordinal) {
@@ -77,26 +97,28 @@ Result<Device> Device::cuda(int ordinal) {
             return Error{ErrorCode::no_device, "there is no GPU " + std::to_string(ordinal) +
                                                    ": ordinals go from 0 to " + std::to_string(count - 1)};
         static OpenedGpus gpus;
-        return Device(gpus.open(ordinal));
+        return Device(&gpus.open(ordinal));
     });
 }
 
-Device Device::best() {
-    if (const auto gpu = cuda(0); gpu && !state_of(gpu.value()).info.emulated) return gpu.value();
-    return cpu();
+Device Device::best() noexcept {
+    return guarded_or(cpu(), [] {
+        const auto gpu = cuda(0);
+        return gpu && !state_of(gpu.value()).info.emulated ? gpu.value() : cpu();
+    });
 }
 
-bool Device::is_cuda() const { return state_->info.kind == DeviceKind::cuda; }
-int Device::ordinal() const { return state_->ordinal; }
-const std::string& Device::key() const { return state_->info.key; }
-const std::string& Device::name() const { return state_->info.name; }
+bool Device::is_cuda() const noexcept { return state_ && state_->info.kind == DeviceKind::cuda; }
+int Device::ordinal() const noexcept { return state_ ? state_->ordinal : -1; }
 
-std::string Device::description() const {
-    const DeviceInfo& info = state_->info;
-    const std::string traits =
-        is_cuda() ? "compute capability " + compute_capability(info.sm) + ", " + std::to_string(info.sm_count) + " SMs"
-                  : std::string(in_words(isa_of(info))) + ", " + std::to_string(info.threads) + " threads";
-    return info.name + " (" + info.key + ", " + traits + ", " + std::to_string(info.memory_bytes >> 20) + " MiB)";
+const std::string& Device::key() const noexcept {
+    return text_of(*this, [](const DeviceState& state) -> const std::string& { return state.info.key; });
+}
+const std::string& Device::name() const noexcept {
+    return text_of(*this, [](const DeviceState& state) -> const std::string& { return state.info.name; });
+}
+const std::string& Device::description() const noexcept {
+    return text_of(*this, [](const DeviceState& state) -> const std::string& { return state.description; });
 }
 
 CurrentDevice::CurrentDevice(const DeviceState& state) {
@@ -111,7 +133,7 @@ CurrentDevice::~CurrentDevice() {
     if (previous_ < 0) return;
     try {
         device::make_current(previous_);
-    } catch (const device::DeviceError&) {
+    } catch (...) {
         // The GPU that was current has gone; the caller's next call to it will say so.
     }
 }

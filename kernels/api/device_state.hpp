@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "espalier/device.hpp"
 #include "espalier/options.hpp"
@@ -16,7 +17,8 @@ struct DeviceState {
     explicit DeviceState(DeviceInfo described, int number = -1);
 
     DeviceInfo info;
-    int ordinal;  ///< of a GPU
+    std::string description;  ///< one line for people
+    int ordinal;              ///< of a GPU
 
     /// The device as a call on so many threads sees it. Lives as long as this; for a GPU `info`.
     [[nodiscard]] const DeviceInfo& on_threads(int threads) const;
@@ -27,6 +29,7 @@ private:
     mutable std::map<int, std::unique_ptr<const DeviceInfo>> others_;  ///< never removed
 };
 
+/// Describes the CPU when it is first asked for. Throws std::bad_alloc.
 const DeviceState& state_of(const Device& device);
 
 /// Threads of the host that a call with these options may run on now.

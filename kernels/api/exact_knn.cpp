@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <limits>
 #include <string>
 #include <utility>
@@ -15,6 +14,8 @@
 #include "kernels/api/exact_vote.hpp"
 #include "kernels/api/guarded.hpp"
 #include "kernels/api/items.hpp"
+#include "kernels/api/knn_model.hpp"
+#include "kernels/core/thread_errors.hpp"
 #include "kernels/dispatch/refusal.hpp"
 
 namespace espalier::inline v0 {
@@ -53,6 +54,7 @@ std::int64_t queries_at_once(const ExactKnnModel& model, std::int64_t queries) {
 std::optional<Error> not_on_host(const Options& options) {
     if (auto error = invalid_threads(options)) return error;
     if (options.memory == Memory::host) return std::nullopt;
+    if (auto error = invalid_memory(options.memory)) return error;
     return invalid("Options::memory is device, but models in double precision read and write host memory");
 }
 
@@ -186,22 +188,21 @@ public:
     void answer(const Results& results) const {
         const exact::Table& table = model_.table;
         const bool allowed = table.missing_rule() == Missing::allowed;
-        std::atomic<bool> failed = false;
+        ThreadErrors errors;
 #pragma omp parallel
         {
             std::vector<exact::Neighbour> found;
 #pragma omp for schedule(dynamic, 16)
-            for (std::int64_t q = 0; q < count_; ++q) try {
+            for (std::int64_t q = 0; q < count_; ++q)
+                errors.guard([&] {
                     const double* const query = queries_.of(q);
                     const bool missing =
                         allowed && (table.points().missing || queries_.dims == 0 || has_missing(query, queries_.dims));
                     exact::find_nearest(table, query, missing, model_.k, candidates_of(q), found);
                     write(model_, found, first_ + q, all_, results);
-                } catch (...) {  // nothing may leave a parallel loop
-                    failed = true;
-                }
+                });
         }
-        if (failed) throw std::bad_alloc();
+        errors.rethrow();
     }
 
 private:
@@ -236,7 +237,7 @@ Result<void> ask(const ExactKnnModel& model, const ItemsOfDoubles& queries, cons
 
 Result<ExactNeighbours> ExactKnnBase::kneighbors(const ItemsOfDoubles& queries, const Options& options) const {
     return guarded([&]() -> Result<ExactNeighbours> {
-        if (auto error = invalid_queries(*model_, queries)) return *error;
+        if (auto error = invalid_queries(*present(model_), queries)) return *error;
         ExactNeighbours neighbours{queries.count, model_->k, {}, {}};
         neighbours.distances.resize(static_cast<std::size_t>(queries.count * model_->k));
         neighbours.indices.resize(neighbours.distances.size());
@@ -250,11 +251,16 @@ Result<ExactNeighbours> ExactKnnBase::kneighbors(const ItemsOfDoubles& queries, 
 }
 
 Result<Explanation> ExactKnnBase::explain_predict(std::int64_t queries, const Options& options, Missing missing) const {
-    const bool allowed = missing == Missing::allowed && model_->table.missing_rule() == Missing::allowed;
-    return model_->finder_for(allowed).explain_predict(queries_at_once(*model_, queries), options);
+    return guarded([&]() -> Result<Explanation> {
+        if (auto error = invalid_missing(missing)) return *error;
+        const ExactKnnModel& model = *present(model_);
+        const bool allowed = missing == Missing::allowed && model.table.missing_rule() == Missing::allowed;
+        return model.finder_for(allowed).explain_predict(queries_at_once(model, queries), options);
+    });
 }
 
-std::size_t ExactKnnBase::predict_bytes(std::int64_t queries) const {
+std::size_t ExactKnnBase::predict_bytes(std::int64_t queries) const noexcept {
+    if (!model_) return 0;
     const std::int64_t at_once = queries_at_once(*model_, queries);
     const std::int64_t dims = model_->table.float_dims();
     return static_cast<std::size_t>(at_once * dims) * (sizeof(double) + 2 * sizeof(float)) +
@@ -278,7 +284,7 @@ Result<ExactKnnClassifier> ExactKnnClassifier::fit(const Device& device, const I
 Result<std::vector<std::int32_t>> ExactKnnClassifier::predict(const ItemsOfDoubles& queries,
                                                               const Options& options) const {
     return guarded([&]() -> Result<std::vector<std::int32_t>> {
-        if (auto error = invalid_queries(*model(), queries)) return *error;
+        if (auto error = invalid_queries(*present(model()), queries)) return *error;
         std::vector<std::int32_t> classes(static_cast<std::size_t>(queries.count));
         const auto done = ask(*model(), queries, {.classes = classes.data()}, options);
         if (!done) return done.error();
@@ -290,7 +296,7 @@ Result<void> ExactKnnClassifier::predict(const ItemsOfDoubles& queries, std::int
                                          const ExactNeighbourLists& neighbours, const Options& options) const {
     return guarded([&]() -> Result<void> {
         if (auto error = null_array(classes, "classes", queries.count)) return *error;
-        return ask(*model(), queries,
+        return ask(*present(model()), queries,
                    {.classes = classes, .distances = neighbours.distances, .indices = neighbours.indices}, options);
     });
 }
@@ -335,7 +341,7 @@ Result<ExactKnnRegressor> ExactKnnRegressor::fit(const Device& device, const Ite
 
 Result<std::vector<double>> ExactKnnRegressor::predict(const ItemsOfDoubles& queries, const Options& options) const {
     return guarded([&]() -> Result<std::vector<double>> {
-        if (auto error = invalid_queries(*model(), queries)) return *error;
+        if (auto error = invalid_queries(*present(model()), queries)) return *error;
         std::vector<double> targets(static_cast<std::size_t>(queries.count));
         const auto done = ask(*model(), queries, {.targets = targets.data()}, options);
         if (!done) return done.error();
@@ -347,7 +353,7 @@ Result<void> ExactKnnRegressor::predict(const ItemsOfDoubles& queries, double* t
                                         const ExactNeighbourLists& neighbours, const Options& options) const {
     return guarded([&]() -> Result<void> {
         if (auto error = null_array(targets, "targets", queries.count)) return *error;
-        return ask(*model(), queries,
+        return ask(*present(model()), queries,
                    {.targets = targets, .distances = neighbours.distances, .indices = neighbours.indices}, options);
     });
 }

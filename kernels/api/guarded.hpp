@@ -1,13 +1,19 @@
 #pragma once
 
-#include <exception>
-#include <new>
+#include <stdexcept>
 
 #include "espalier/error.hpp"
-#include "kernels/device/runtime.hpp"
-#include "kernels/dispatch/choose.hpp"
 
 namespace espalier {
+
+/// A call that cannot be made; `what()` says why. Becomes `ErrorCode::invalid_argument`.
+class InvalidCall : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// What a caller is told of the exception that is being handled. Throws nothing, also when there is no memory for the
+/// message: `out_of_memory` is then said in as few letters as a string holds by itself.
+Error error_of_exception() noexcept;
 
 /// Runs `function`, which returns a Result, and turns what it throws into an Error: nothing is thrown
 /// out of the library.
@@ -15,16 +21,18 @@ template <class Function>
 auto guarded(Function function) noexcept -> decltype(function()) {
     try {
         return function();
-    } catch (const device::DeviceError& error) {
-        return Error{error.out_of_memory() ? ErrorCode::out_of_memory : ErrorCode::device_failure, error.what()};
-    } catch (const std::bad_alloc&) {
-        return Error{ErrorCode::out_of_memory, "out of host memory: use a smaller problem or free some"};
-    } catch (const NoChoice& error) {
-        return Error{ErrorCode::unsupported, error.what()};
-    } catch (const std::exception& error) {
-        return Error{ErrorCode::internal, error.what()};
     } catch (...) {
-        return Error{ErrorCode::internal, "unknown exception"};
+        return error_of_exception();
+    }
+}
+
+/// Runs `function`, and returns `otherwise` if it throws: for the few public functions that return no Result.
+template <class Function, class Value>
+Value guarded_or(Value otherwise, Function function) noexcept {
+    try {
+        return function();
+    } catch (...) {
+        return otherwise;
     }
 }
 

@@ -8,8 +8,7 @@ namespace {
 std::optional<Error> invalid_rule(const DistanceRule& rule, std::int64_t dims) {
     if (!is_enumerator(rule.metric, Metric::cosine))
         return invalid("metric is none of the enumerators of espalier::Metric");
-    if (!is_enumerator(rule.missing, Missing::allowed))
-        return invalid("missing is none of the enumerators of espalier::Missing");
+    if (auto error = invalid_missing(rule.missing)) return error;
     if (rule.metric != Metric::mixed_euclidean) return std::nullopt;
     if (static_cast<std::int64_t>(rule.types.size()) != dims)
         return invalid("mixed_euclidean needs the type of each of the " + std::to_string(dims) + " attributes, got " +
@@ -46,6 +45,11 @@ std::optional<Error> other_items(const Items& items, const std::string& name, co
         return error;
     if (items.layout == planned.layout) return std::nullopt;
     return invalid(name + ".layout is not the one that the plan is for: make another plan for other layouts");
+}
+
+std::optional<Error> invalid_missing(Missing missing) {
+    if (is_enumerator(missing, Missing::allowed)) return std::nullopt;
+    return invalid("missing is none of the enumerators of espalier::Missing");
 }
 
 std::optional<Error> invalid_comparison(const Items& queries, const Items& points, const DistanceRule& rule) {

@@ -31,6 +31,9 @@ inline std::int64_t value_count(const Items& items) { return items.count * items
 /// What is wrong with a set of another size or layout than the one planned for, whose values are of no account.
 std::optional<Error> other_items(const Items& items, const std::string& name, const Items& planned);
 
+/// What is wrong with a value of `Missing`.
+std::optional<Error> invalid_missing(Missing missing);
+
 /// What two sets of items and the rule to compare them must fulfil, apart from their values.
 std::optional<Error> invalid_comparison(const Items& queries, const Items& points, const DistanceRule& rule);
 

@@ -95,12 +95,13 @@ Result<void> ask(const std::shared_ptr<const KnnModel>& model, const Items& quer
 /// A vector of predictions is in host memory, and so must be what they are made of.
 std::optional<Error> invalid_for_vectors(const Options& options) {
     if (options.memory == Memory::host) return std::nullopt;
+    if (auto error = invalid_memory(options.memory)) return error;
     return invalid("Options::memory is device, but the results are a vector: pass an array for them");
 }
 
 Result<void> predict_into(const std::shared_ptr<const KnnModel>& model, const Items& queries, void* results,
                           const NeighbourLists& neighbours, const Options& options) {
-    if (auto error = invalid_queries(*model, queries)) return *error;
+    if (auto error = invalid_queries(*present(model), queries)) return *error;
     const bool classifies = model->problem.task == Task::classification;
     if (auto error = null_array(results, classifies ? "classes" : "targets", queries.count)) return *error;
     return ask(model, queries, {results, neighbours.distances, neighbours.indices}, options);
@@ -111,7 +112,7 @@ Result<std::vector<T>> predictions(const std::shared_ptr<const KnnModel>& model,
                                    const Options& options) {
     return guarded([&]() -> Result<std::vector<T>> {
         if (auto error = invalid_for_vectors(options)) return *error;
-        if (auto error = invalid_queries(*model, queries)) return *error;
+        if (auto error = invalid_queries(*present(model), queries)) return *error;
         std::vector<T> results(static_cast<std::size_t>(queries.count));
         const Result<void> done = ask(model, queries, {.predictions = results.data()}, options);
         if (!done) return done.error();
@@ -133,7 +134,7 @@ std::vector<T> side_by_side(const std::vector<T>& lists, std::size_t queries, st
 Result<void> KnnBase::kneighbors(const Items& queries, float* distances, std::int32_t* indices,
                                  const Options& options) const {
     return guarded([&]() -> Result<void> {
-        if (auto error = invalid_queries(*model_, queries)) return *error;
+        if (auto error = invalid_queries(*present(model_), queries)) return *error;
         if (auto error = null_array(distances, "distances", queries.count)) return *error;
         if (auto error = null_array(indices, "indices", queries.count)) return *error;
         return ask(model_, queries, {.distances = distances, .indices = indices}, options);
@@ -143,7 +144,7 @@ Result<void> KnnBase::kneighbors(const Items& queries, float* distances, std::in
 Result<Neighbours> KnnBase::kneighbors(const Items& queries, const Options& options) const {
     return guarded([&]() -> Result<Neighbours> {
         if (auto error = invalid_for_vectors(options)) return *error;
-        if (auto error = invalid_queries(*model_, queries)) return *error;
+        if (auto error = invalid_queries(*present(model_), queries)) return *error;
         const auto count = static_cast<std::size_t>(queries.count), k = static_cast<std::size_t>(model_->problem.k);
         std::vector<float> distances(count * k);
         std::vector<std::int32_t> indices(count * k);
@@ -157,7 +158,8 @@ Result<Neighbours> KnnBase::kneighbors(const Items& queries, const Options& opti
 
 Result<Explanation> KnnBase::explain_predict(std::int64_t queries, const Options& options) const {
     return guarded([&]() -> Result<Explanation> {
-        if (auto error = invalid_sizes({{"queries", queries}, {"points.count", model_->problem.points}})) return *error;
+        if (auto error = invalid_sizes({{"queries", queries}, {"points.count", present(model_)->problem.points}}))
+            return *error;
         return explain(streamed_problem_of(*model_, queries, options), state_of(model_->device), options);
     });
 }
@@ -165,7 +167,8 @@ Result<Explanation> KnnBase::explain_predict(std::int64_t queries, const Options
 Result<KnnPlan> KnnBase::plan_predict(std::int64_t queries, Layout layout, const PlannedResults& results,
                                       const Options& options) const {
     return guarded([&]() -> Result<KnnPlan> {
-        if (auto error = invalid_queries(*model_, {nullptr, queries, model_->problem.dims, layout})) return *error;
+        if (auto error = invalid_queries(*present(model_), {nullptr, queries, model_->problem.dims, layout}))
+            return *error;
         if (!results.predictions && !results.distances && !results.indices)
             return invalid("the plan has no results: ask for predictions, distances or indices");
         KnnCall call{.problem = problem_of(*model_, queries),
@@ -178,15 +181,14 @@ Result<KnnPlan> KnnBase::plan_predict(std::int64_t queries, Layout layout, const
     });
 }
 
-std::shared_ptr<const KnnModel> KnnBase::with_missing_allowed() const {
-    auto other = std::make_shared<KnnModel>(*model_);
-    other->problem.missing = Missing::allowed;
-    return other;
+std::shared_ptr<const KnnModel> KnnBase::with_missing_allowed() const noexcept {
+    if (!model_) return nullptr;
+    return {model_, model_->allowing_missing};
 }
 
 namespace {
 
-Result<void> run_plan(const PlanState& state, Task task, const Items& queries, const Wanted& wanted, Stream stream,
+Result<void> run_plan(const PlanState* state, Task task, const Items& queries, const Wanted& wanted, Stream stream,
                       std::span<std::byte> workspace) {
     return guarded([&]() -> Result<void> {
         const auto& planned = planned_of<KnnCall>(state);

@@ -99,7 +99,7 @@ Result<KnnClassifier> KnnClassifier::fit(const Device& device, const Items& poin
         training->classes = {state_of(device), checked.data(), points.count};
         KnnModel model{device, problem_of(points, rule, Task::classification), training};
         if (!checked.empty()) model.problem.classes = std::int64_t{*std::ranges::max_element(checked)} + 1;
-        return KnnClassifier(std::make_shared<const KnnModel>(std::move(model)));
+        return KnnClassifier(shared_model(std::move(model)));
     });
 }
 
@@ -111,8 +111,7 @@ Result<KnnRegressor> KnnRegressor::fit(const Device& device, const Items& points
         const HostThreads threads(state_of(device), options);
         const auto training = training_set(state_of(device), points, rule, options);
         training->targets = {state_of(device), targets.data(), points.count, options};
-        return KnnRegressor(
-            std::make_shared<const KnnModel>(KnnModel{device, problem_of(points, rule, Task::regression), training}));
+        return KnnRegressor(shared_model({device, problem_of(points, rule, Task::regression), training}));
     });
 }
 

@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "espalier/knn.hpp"
+#include "kernels/api/guarded.hpp"
 #include "kernels/api/resident.hpp"
 #include "kernels/problems/knn.hpp"
 
@@ -34,8 +36,34 @@ struct KnnModel {
     Device device;
     knn::Problem problem;  ///< without queries
     std::shared_ptr<const TrainingSet> training;
+    const KnnModel* allowing_missing = nullptr;  ///< lives as long as this one
 
     [[nodiscard]] DistanceRule rule() const { return {problem.metric, problem.missing, training->types}; }
 };
+
+/// What a fit makes: the model, and the one for queries with missing cells, so that handing out that one takes no
+/// memory.
+struct FittedKnn {
+    explicit FittedKnn(KnnModel model) : as_fitted(std::move(model)), allowing_missing(as_fitted) {
+        allowing_missing.problem.missing = Missing::allowed;
+        as_fitted.allowing_missing = allowing_missing.allowing_missing = &allowing_missing;
+    }
+    FittedKnn(const FittedKnn&) = delete;
+    FittedKnn& operator=(const FittedKnn&) = delete;
+
+    KnnModel as_fitted, allowing_missing;
+};
+
+inline std::shared_ptr<const KnnModel> shared_model(KnnModel model) {
+    const auto both = std::make_shared<const FittedKnn>(std::move(model));
+    return {both, &both->as_fitted};
+}
+
+/// Throws InvalidCall for a model that was moved from.
+template <class Model>
+const std::shared_ptr<const Model>& present(const std::shared_ptr<const Model>& model) {
+    if (model) return model;
+    throw InvalidCall("the model is empty because it was moved from: ask the one that it was moved to, or fit another");
+}
 
 }  // namespace espalier::inline v0

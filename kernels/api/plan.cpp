@@ -4,12 +4,15 @@
 
 namespace espalier::inline v0 {
 
-const Device& Plan::device() const { return state_->of_device; }
-std::size_t Plan::workspace_bytes() const { return state_->workspace_bytes; }
-bool Plan::deterministic() const { return state_->deterministic; }
+const Device& Plan::device() const noexcept {
+    static const Device cpu = Device::cpu();
+    return state_ ? state_->of_device : cpu;
+}
+std::size_t Plan::workspace_bytes() const noexcept { return state_ ? state_->workspace_bytes : 0; }
+bool Plan::deterministic() const noexcept { return !state_ || state_->deterministic; }
 
 Result<Explanation> Plan::explain() const {
-    return guarded([&]() -> Result<Explanation> { return state_->explain(); });
+    return guarded([&]() -> Result<Explanation> { return planned_state(state_.get()).explain(); });
 }
 
 }  // namespace espalier::inline v0

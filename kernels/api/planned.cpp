@@ -6,6 +6,7 @@ namespace espalier {
 
 std::optional<Error> invalid_options(const DeviceState& device, const Options& options) {
     if (auto error = invalid_threads(options)) return error;
+    if (auto error = invalid_memory(options.memory)) return error;
     if (device.info.kind == DeviceKind::cuda) return std::nullopt;
     if (options.memory == Memory::device)
         return invalid("Options::memory is device, but the call runs on the CPU: pass host memory or a GPU");
@@ -34,6 +35,11 @@ std::optional<Error> wrong_workspace(const Transport& transport, std::span<const
     if (!workspace.data()) return invalid("the workspace is null");
     if (reinterpret_cast<std::uintptr_t>(workspace.data()) % alignment == 0) return std::nullopt;
     return invalid("the workspace is not aligned to " + std::to_string(alignment) + " bytes");
+}
+
+const PlanState& planned_state(const PlanState* state) {
+    if (state) return *state;
+    throw InvalidCall("the plan is empty because it was moved from: run the one that it was moved to, or make another");
 }
 
 void CallMemory::FreeAligned::operator()(std::byte* data) const {

@@ -135,7 +135,7 @@ public:
         if (!wanted_) return;
         try {
             device::synchronize(stream_);
-        } catch (const device::DeviceError&) {
+        } catch (...) {
             // The caller is told of what came first.
         }
     }
@@ -177,6 +177,7 @@ Result<void> call_once(const Device& device, Call call, const Pointers<N>& point
 /// Explains with what `Options::variant` or else ESPALIER_FORCE_VARIANT forces, for as many threads as a call gets now.
 template <class P>
 Result<Explanation> explain(const P& problem, const DeviceState& device, const Options& options) {
+    if (auto error = invalid_memory(options.memory)) return *error;
     if (auto error = invalid_threads(options)) return *error;
     const Tables<P> all = tables<P>();
     const DeviceInfo& here = device.on_threads(threads_for(device, options));
@@ -222,9 +223,12 @@ Result<PublicPlan> plan_call(const Device& device, Call call, const Options& opt
     return PublicPlan(std::make_shared<const PlanOf<Call>>(device, std::move(planned).value()));
 }
 
+/// Throws InvalidCall for the state of a plan that was moved from.
+const PlanState& planned_state(const PlanState* state);
+
 template <class Call>
-const Planned<Call>& planned_of(const PlanState& state) {
-    return static_cast<const PlanOf<Call>&>(state).planned;
+const Planned<Call>& planned_of(const PlanState* state) {
+    return static_cast<const PlanOf<Call>&>(planned_state(state)).planned;
 }
 
 }  // namespace espalier

@@ -15,6 +15,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "kernels/device/next_line.hpp"
+
 namespace espalier::device {
 namespace {
 
@@ -31,9 +33,9 @@ std::vector<int> sorted(std::vector<int> numbers) {
 void add(std::vector<int>& to, const std::vector<int>& more) { to.insert(to.end(), more.begin(), more.end()); }
 
 std::string first_line(const fs::path& path) {
-    std::ifstream file(path);
+    std::ifstream file = open_text(path);
     std::string line;
-    std::getline(file, line);
+    next_line(file, line);
     return line;
 }
 
@@ -106,7 +108,7 @@ std::string unescaped(std::string_view text) {
 
 bool has_word(const std::string& list, std::string_view word) {
     std::stringstream words(list);
-    for (std::string each; std::getline(words, each, ',');)
+    for (std::string each; next_line(words, each, ',');)
         if (each == word) return true;
     return false;
 }
@@ -118,14 +120,14 @@ struct Hierarchy {
 
 /// The hierarchy of version 2, or that of version 1 which shares out the CPUs' time.
 std::optional<Hierarchy> hierarchy(const std::string& root, bool version_2) {
-    std::ifstream file(root + "/proc/self/mountinfo");
-    for (std::string line; std::getline(file, line);) {
+    std::ifstream file = open_text(root + "/proc/self/mountinfo");
+    for (std::string line; next_line(file, line);) {
         const auto dash = line.find(" - ");
         if (dash == std::string::npos) continue;
         std::stringstream before(line.substr(0, dash)), after(line.substr(dash + 3));
         std::string skipped, group, place, type, source, options;
-        before >> skipped >> skipped >> skipped >> group >> place;
-        after >> type >> source >> options;
+        for (std::string* word : {&skipped, &skipped, &skipped, &group, &place}) next_line(before, *word, ' ');
+        for (std::string* word : {&type, &source, &options}) next_line(after, *word, ' ');
         if (version_2 ? type == "cgroup2" : type == "cgroup" && has_word(options, "cpu"))
             return Hierarchy{unescaped(group), unescaped(place)};
     }
@@ -134,8 +136,8 @@ std::optional<Hierarchy> hierarchy(const std::string& root, bool version_2) {
 
 /// The path of this process's group in a hierarchy, as /proc/self/cgroup has it.
 std::optional<std::string> own_group(const std::string& root, bool version_2) {
-    std::ifstream file(root + "/proc/self/cgroup");
-    for (std::string line; std::getline(file, line);) {
+    std::ifstream file = open_text(root + "/proc/self/cgroup");
+    for (std::string line; next_line(file, line);) {
         const auto first = line.find(':'), second = line.find(':', first + 1);
         if (second == std::string::npos) continue;
         const std::string controllers = line.substr(first + 1, second - first - 1);
@@ -158,7 +160,7 @@ CpuQuota quota_of(const fs::path& group, bool version_2) {
         const fs::path file = group / "cpu.max";
         std::stringstream line(first_line(file));
         std::string quota, period;
-        line >> quota >> period;
+        for (std::string* word : {&quota, &period}) next_line(line, *word, ' ');
         return {share(number(quota), number(period)), file.string()};
     }
     const fs::path file = group / "cpu.cfs_quota_us";
@@ -262,7 +264,7 @@ std::string cpu_list(const std::vector<int>& cpus) {
 std::vector<int> parse_cpu_list(const std::string& text) {
     std::vector<int> cpus;
     std::stringstream ranges(text);
-    for (std::string range; std::getline(ranges, range, ',');) {
+    for (std::string range; next_line(ranges, range, ',');) {
         int first = 0, last = 0;
         const char* const end = range.data() + range.size();
         auto read = std::from_chars(range.data(), end, first);

@@ -11,6 +11,7 @@
 #include "kernels/core/isa.hpp"
 #include "kernels/device/cpu_limits.hpp"
 #include "kernels/device/microarchitecture.hpp"
+#include "kernels/device/next_line.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -21,8 +22,8 @@ namespace {
 
 /// The value of the first line of /proc/cpuinfo that begins with `label`; empty if there is none.
 std::string cpuinfo(std::string_view label) {
-    std::ifstream file("/proc/cpuinfo");
-    for (std::string line; std::getline(file, line);)
+    std::ifstream file = open_text("/proc/cpuinfo");
+    for (std::string line; next_line(file, line);)
         if (line.starts_with(label))
             if (const auto colon = line.find(": "); colon != std::string::npos) return line.substr(colon + 2);
     return {};

@@ -76,27 +76,29 @@ std::string detail::summary(const Explanation& explanation) {
            (rank == 1 ? "one" : std::to_string(rank)) + " before it cannot run this problem here";
 }
 
-std::string Explanation::text() const {
-    std::string text = family + " " + problem + " on " + device + "\n";
-    text += "runs: " + choice(variant, configuration) + "\n";
-    text += "why: " + reason + "\n";
-    if (threads < all_threads)
-        text += "threads: " + std::to_string(threads) + " of " + std::to_string(all_threads) + "\n";
-    if (workspace_bytes > 0) text += "workspace: " + std::to_string(workspace_bytes) + " bytes\n";
-    if (!deterministic()) text += "equal calls may differ: " + nondeterminism + "\n";
-    for (std::string_view lines = ignored; !lines.empty();) {
-        const auto line = lines.substr(0, lines.find('\n'));
-        lines.remove_prefix(std::min(lines.size(), line.size() + 1));
-        text.append("ignored: ").append(line).append("\n");
-    }
-    if (tree == Tree::none) return text;
-    if (!tree_file.empty()) text += "tree: loaded from " + printable(tree_file, kLongestPath) + "\n";
-    text += "leaf: " + std::to_string(leaf) + " of " + tree_device + ", " + std::to_string(problems) + " problems\n";
-    text += "path: " + (path.empty() ? "(the only leaf)" : path) + "\n";
-    text += "margin: " + two_decimals(margin) + "x to the best other variant\n";
-    text += "regret: " + two_decimals(regret) + "x, 95% interval " + two_decimals(regret_low) + " to " +
-            two_decimals(regret_high) + "\n";
-    return text + ranking_text(*this);
+std::string Explanation::text() const noexcept {
+    return guarded_or(std::string("out of memory"), [this] {
+        std::string text = family + " " + problem + " on " + device + "\n";
+        text += "runs: " + choice(variant, configuration) + "\n";
+        text += "why: " + reason + "\n";
+        if (threads < all_threads)
+            text += "threads: " + std::to_string(threads) + " of " + std::to_string(all_threads) + "\n";
+        if (workspace_bytes > 0) text += "workspace: " + std::to_string(workspace_bytes) + " bytes\n";
+        if (!deterministic()) text += "equal calls may differ: " + nondeterminism + "\n";
+        for (std::string_view lines = ignored; !lines.empty();) {
+            const auto line = lines.substr(0, lines.find('\n'));
+            lines.remove_prefix(std::min(lines.size(), line.size() + 1));
+            text.append("ignored: ").append(line).append("\n");
+        }
+        if (tree == Tree::none) return text;
+        if (!tree_file.empty()) text += "tree: loaded from " + printable(tree_file, kLongestPath) + "\n";
+        text += "leaf: " + std::to_string(leaf) + " of " + tree_device + ", " + std::to_string(problems) + " problems\n";
+        text += "path: " + (path.empty() ? "(the only leaf)" : path) + "\n";
+        text += "margin: " + two_decimals(margin) + "x to the best other variant\n";
+        text += "regret: " + two_decimals(regret) + "x, 95% interval " + two_decimals(regret_low) + " to " +
+                two_decimals(regret_high) + "\n";
+        return text + ranking_text(*this);
+    });
 }
 
 Result<Explanation> explain(std::string_view family, std::string_view problem, const DeviceInfo& device,
@@ -111,6 +113,7 @@ inline namespace v0 {
 Result<Explanation> explain(const Device& device, std::string_view family, std::string_view problem,
                             const Options& options) {
     return guarded([&]() -> Result<Explanation> {
+        if (auto error = invalid_memory(options.memory)) return *error;
         if (auto error = invalid_threads(options)) return *error;
         const DeviceState& state = state_of(device);
         const DeviceInfo& here = state.on_threads(threads_for(state, options));

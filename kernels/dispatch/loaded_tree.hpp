@@ -213,6 +213,8 @@ private:
             if (equals == 0 || error != std::errc{} || end != item.data() + item.size() ||
                 configuration.size() == Configuration::kCapacity)
                 return std::nullopt;
+            for (const Setting& before : configuration)
+                if (before.name == item.substr(0, equals)) return std::nullopt;
             configuration.push_back({tree_->names.emplace_back(item.substr(0, equals)), value});
         }
         return configuration;

@@ -1,9 +1,15 @@
 #include "kernels/dispatch/loaded_trees.hpp"
 
+#include <dirent.h>
+
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <mutex>
+#include <new>
 #include <system_error>
 
 #include "kernels/dispatch/families.hpp"
@@ -21,10 +27,26 @@ constexpr std::size_t kMostFiles = 1024;
 
 bool is_tree(const fs::path& path) { return path.filename().native().ends_with(kEnding); }
 
-void add_trees_of(const fs::path& folder, std::vector<fs::path>& files) {
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-        if (!is_tree(entry.path())) continue;
-        files.push_back(entry.path());
+/// What is in a folder. By the system's own calls: libstdc++'s iterator ends the program where it gets no memory.
+std::vector<fs::path> entries_of(const fs::path& folder) {
+    const auto failed = [&] {
+        return fs::filesystem_error("folder", folder, std::error_code(errno, std::generic_category()));
+    };
+    const std::unique_ptr<DIR, int (*)(DIR*)> opened(opendir(folder.c_str()), closedir);
+    if (!opened) throw failed();
+    std::vector<fs::path> entries;
+    for (errno = 0; const dirent* const entry = readdir(opened.get()); errno = 0) {
+        const std::string_view name(entry->d_name);
+        if (name != "." && name != "..") entries.push_back(folder / name);
+    }
+    if (errno != 0) throw failed();
+    return entries;
+}
+
+void add_trees_of(const std::vector<fs::path>& entries, std::vector<fs::path>& files) {
+    for (const fs::path& entry : entries) {
+        if (!is_tree(entry)) continue;
+        files.push_back(entry);
         if (files.size() > kMostFiles)
             throw BadData("it holds over " + std::to_string(kMostFiles) +
                           " trees: name the folder of one device, results/<device-key>");
@@ -35,9 +57,10 @@ void add_trees_of(const fs::path& folder, std::vector<fs::path>& files) {
 std::vector<fs::path> files_of(const fs::path& path) try {
     if (!fs::is_directory(path)) return {path};
     std::vector<fs::path> files;
-    add_trees_of(path, files);
-    for (const fs::directory_entry& entry : fs::directory_iterator(path))
-        if (entry.is_directory()) add_trees_of(entry.path(), files);
+    const std::vector<fs::path> entries = entries_of(path);
+    add_trees_of(entries, files);
+    for (const fs::path& entry : entries)
+        if (fs::is_directory(entry)) add_trees_of(entries_of(entry), files);
     if (files.empty())
         throw BadData(
             "there is no <family>.tree.json in this folder, nor in the folders in it: name the folder of "
@@ -147,15 +170,17 @@ Store& store() {
 std::vector<LoadedSelector> load(const std::string& path) try {
     return store().load(path);
 } catch (const fs::filesystem_error& error) {
+    if (error.code() == std::errc::not_enough_memory) throw std::bad_alloc();
     throw BadData(path + " cannot be read: " + error.code().message());
 }
 
-std::string& ignored() {
-    static std::string& lines = *new std::string;
-    return lines;
-}
+/// What of ESPALIER_SELECTORS was ignored, once it has been read. Never changed nor destroyed afterwards: any thread
+/// may read it at any time, also while the program ends.
+std::atomic<const std::string*> ignored{nullptr};
 
-void load_listed(std::string_view paths) {
+/// Loads all that can be, and tells of the rest.
+std::string load_listed(std::string_view paths) {
+    std::string lines;
     while (!paths.empty()) {
         const auto path = paths.substr(0, paths.find(':'));
         paths.remove_prefix(std::min(paths.size(), path.size() + 1));
@@ -163,13 +188,10 @@ void load_listed(std::string_view paths) {
         try {
             load(std::string(path));
         } catch (const BadData& error) {
-            ignored()
-                .append(ignored().empty() ? "" : "\n")
-                .append(kSelectorsVariable)
-                .append(": ")
-                .append(error.what());
+            lines.append(lines.empty() ? "" : "\n").append(kSelectorsVariable).append(": ").append(error.what());
         }
     }
+    return lines;
 }
 
 }  // namespace
@@ -177,18 +199,23 @@ void load_listed(std::string_view paths) {
 void detail::read_selectors_of_environment() {
     static std::once_flag once;  // a call that throws, for want of memory, is not the one
     std::call_once(once, [] {
-        ignored().clear();
-        if (const char* paths = std::getenv(kSelectorsVariable)) load_listed(paths);
+        const char* const paths = std::getenv(kSelectorsVariable);
+        auto lines = std::make_unique<const std::string>(paths ? load_listed(paths) : "");
+        ignored.store(lines.release(), std::memory_order_release);
         environment_was_read.store(true, std::memory_order_release);
     });
 }
 
 const std::string& ignored_selectors() {
     load_selectors_of_environment();
-    return ignored();
+    return ignored_selectors_so_far();
 }
 
-const std::string& ignored_selectors_so_far() { return ignored(); }
+const std::string& ignored_selectors_so_far() {
+    static const std::string nothing;
+    const std::string* const lines = ignored.load(std::memory_order_acquire);
+    return lines ? *lines : nothing;
+}
 
 std::vector<LoadedSelector> load_trees(const std::string& path) {
     load_selectors_of_environment();

@@ -1,6 +1,5 @@
 #include "kernels/dispatch/similar_trees.hpp"
 
-#include <bit>
 #include <cstdlib>
 
 namespace espalier {
@@ -17,14 +16,10 @@ constexpr std::int64_t kOtherComputeCapability = 8;   // of the same major versi
 constexpr std::int64_t kOtherMajorVersion = 48;       // tensor cores and copies of another kind
 constexpr std::int64_t kUnknown = kDoubling;          // what is known of one of the two alone
 
-/// The logarithm to base 2 in sixteenths, within half of one. By the number's own bits: cheap, and the same everywhere.
-std::int64_t log2_sixteenths(double value) {
-    return static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(value) >> 48);
-}
-
-std::int64_t apart(double a, double b) {
-    if (a <= 0 || b <= 0) return (a <= 0) == (b <= 0) ? 0 : kUnknown;
-    return std::abs(log2_sixteenths(a) - log2_sixteenths(b));
+/// Of two sizes' logarithms.
+std::int64_t apart(int a, int b) {
+    if (a == kUnknownSize || b == kUnknownSize) return a == b ? 0 : kUnknown;
+    return std::abs(a - b);
 }
 
 /// Levels of x86-64 are steps; nothing of another architecture is alike.
@@ -45,7 +40,7 @@ std::int64_t apart(std::string_view design, std::string_view trained) {
 }
 
 std::int64_t dissimilarity_of_cpus(const DeviceTraits& device, const DeviceTraits& trained) {
-    return apart(device.isa, trained.isa) + apart(device.threads, trained.threads) +
+    return apart(device.isa, trained.isa) + apart(device.log_threads, trained.log_threads) +
            apart(device.microarchitecture, trained.microarchitecture);
 }
 
@@ -53,9 +48,8 @@ std::int64_t dissimilarity_of_gpus(const DeviceTraits& a, const DeviceTraits& b)
     const std::int64_t architecture = a.sm == b.sm             ? 0
                                       : a.sm / 10 == b.sm / 10 ? kOtherComputeCapability
                                                                : kOtherMajorVersion * std::abs(a.sm / 10 - b.sm / 10);
-    const auto size = [](std::size_t bytes) { return static_cast<double>(bytes); };
-    return architecture + apart(a.sm_count, b.sm_count) + apart(size(a.shared_per_block), size(b.shared_per_block)) +
-           apart(size(a.l2_bytes), size(b.l2_bytes)) + apart(a.bytes_per_second, b.bytes_per_second);
+    return architecture + apart(a.log_sm_count, b.log_sm_count) + apart(a.log_shared, b.log_shared) +
+           apart(a.log_l2, b.log_l2) + apart(a.log_bandwidth, b.log_bandwidth);
 }
 
 /// "a instead of b, ..." of what differs.
@@ -94,7 +88,7 @@ Differences differences_of_gpus(const DeviceTraits& device, const DeviceTraits& 
     all.add(device.sm_count, trained.sm_count, " SMs");
     all.add(shifted(device.shared_per_block, 10), shifted(trained.shared_per_block, 10), " KiB of shared memory");
     all.add(shifted(device.l2_bytes, 20), shifted(trained.l2_bytes, 20), " MiB of L2");
-    if (apart(device.bytes_per_second, trained.bytes_per_second) > kDoubling / 4)
+    if (apart(device.log_bandwidth, trained.log_bandwidth) > kDoubling / 4)
         all.add(giga(device.bytes_per_second), giga(trained.bytes_per_second), " GB/s");
     return all;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "kernels/json/bad_data.hpp"
 
@@ -16,6 +17,7 @@ namespace {
 constexpr const char* kNoFile = "it is neither a file nor a folder but a pipe, a device or a socket: give a file";
 
 [[noreturn]] void refuse(int error) {
+    if (error == ENOMEM) throw std::bad_alloc();
     if (error == ENOENT || error == ENOTDIR) throw BadData("there is no such file or folder: check the path");
     if (error == ENXIO) throw BadData(kNoFile);  // a socket, or a device without a driver
     if (error == ELOOP) throw BadData("its symbolic links lead in a circle: remove them");

@@ -1,4 +1,4 @@
-"""Rows 13, 14, 15, 23, 24, 32, 35 and 38: what users hand to the library and to the commands."""
+"""Rows 13, 14, 15, 23, 24, 32, 34, 35 and 38: what users hand to the library and to the commands."""
 
 import json
 import os
@@ -161,6 +161,15 @@ def row_32(machine: Machine) -> Outcome:
     return outcome
 
 
+def row_34(machine: Machine) -> Outcome:
+    """Each allocation of each public function fails in turn, alone and with all that follow."""
+    outcome = Outcome()
+    # The first calls of a process are made in a process each, thousands of them.
+    selection = "PublicFunctions/*:ColdCalls.Device*" if machine.quick else "*"
+    count_tests(outcome, gtest(machine, "allocation_test", selection, 1800), "allocations")
+    return outcome
+
+
 def row_35(machine: Machine) -> Outcome:
     """fork after a call on threads, a pinned first call, one CPU, OpenMP of the caller's, a quota: right, and no hang."""
     outcome = Outcome()
@@ -201,4 +210,5 @@ def row_38(machine: Machine) -> Outcome:
     return outcome
 
 
-ROWS = {13: row_13, 14: row_14, 15: row_15, 23: row_23, 24: row_24, 32: row_32, 35: row_35, 38: row_38}
+ROWS = {13: row_13, 14: row_14, 15: row_15, 23: row_23, 24: row_24, 32: row_32, 34: row_34, 35: row_35,
+        38: row_38}

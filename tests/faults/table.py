@@ -46,6 +46,7 @@ FAULTS = {
     31: "tables that floats cannot hold: Unix seconds, UTM metres, large labels, nearly parallel rows",
     32: "a plan run with other sizes, a bad workspace, pointers of the wrong side, after its device's reset",
     33: "whole sweeps of one program compared with each other; one variant made 10% slower",
+    34: "each allocation of each public function fails in turn",
     35: "fork after a parallel call; pinned first call; one CPU; nested and dynamic OpenMP; a cgroup quota",
     36: "pipes, device links, looping links and bombs in the place of files that are read; links in that of those written",
     37: "control, C1 and bidirectional characters, and a shell's words, in names, paths and contents through every command",

@@ -52,8 +52,9 @@ struct ExactKnnModel;
 /// distances of the items at unit length, which lose nothing where rows are nearly parallel; what double cannot tell
 /// from parallel is at distance 0. Infinite distances are possible for magnitudes beyond 1e150.
 ///
-/// All arrays are in host memory. Copies of a model share it, and any number of threads may use it. Equal calls give
-/// equal bits on every device. Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
+/// All arrays are in host memory. Copies of a model share it, and any number of threads may use it; one that was moved
+/// from is empty, and its functions return invalid_argument. Equal calls give equal bits on every device. Errors:
+/// invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
 class ESPALIER_API ExactKnnBase {
 public:
     /// The nearest points of each query.
@@ -64,12 +65,12 @@ public:
                                                       Missing missing = Missing::none) const;
 
     /// Bytes of host memory, beside the caller's arrays, that predictions for so many queries take, without what
-    /// `explain_predict` tells of the device's part.
-    [[nodiscard]] std::size_t predict_bytes(std::int64_t queries) const;
+    /// `explain_predict` tells of the device's part. Of a model that was moved from, 0.
+    [[nodiscard]] std::size_t predict_bytes(std::int64_t queries) const noexcept;
 
 protected:
-    explicit ExactKnnBase(std::shared_ptr<const ExactKnnModel> model) : model_(std::move(model)) {}
-    [[nodiscard]] const std::shared_ptr<const ExactKnnModel>& model() const { return model_; }
+    explicit ExactKnnBase(std::shared_ptr<const ExactKnnModel> model) noexcept : model_(std::move(model)) {}
+    [[nodiscard]] const std::shared_ptr<const ExactKnnModel>& model() const noexcept { return model_; }
 
 private:
     std::shared_ptr<const ExactKnnModel> model_;

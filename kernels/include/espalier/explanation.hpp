@@ -62,10 +62,10 @@ struct ESPALIER_API Explanation {
     std::string reason;  ///< one sentence that sums it up
 
     /// Whether equal calls on one device give equal bits.
-    [[nodiscard]] bool deterministic() const { return nondeterminism.empty(); }
+    [[nodiscard]] bool deterministic() const noexcept { return nondeterminism.empty(); }
 
-    /// Several lines for people.
-    [[nodiscard]] std::string text() const;
+    /// Several lines for people; "out of memory" if there is none for them.
+    [[nodiscard]] std::string text() const noexcept;
 };
 
 /// Explains the choice for any family ("convolution_2d", ...) and problem key ("width=640;height=480";

@@ -85,7 +85,8 @@ public:
 struct KnnModel;
 
 /// What classifiers and regressors share: a copy of the training set in the memory of its device. Copies of a model
-/// share it, and any number of threads may use it.
+/// share it, and any number of threads may use it. A model that was moved from is empty: its functions return
+/// invalid_argument.
 ///
 /// Arrays are in host memory, or where `Options::memory` says. Queries that come from host memory go to a GPU through
 /// the pipeline that the tree chooses, page-locked and double-buffered where that is the fastest. Queries have the
@@ -109,9 +110,9 @@ public:
     [[nodiscard]] Result<Explanation> explain_predict(std::int64_t queries, const Options& options = {}) const;
 
 protected:
-    explicit KnnBase(std::shared_ptr<const KnnModel> model) : model_(std::move(model)) {}
-    [[nodiscard]] const std::shared_ptr<const KnnModel>& model() const { return model_; }
-    [[nodiscard]] std::shared_ptr<const KnnModel> with_missing_allowed() const;
+    explicit KnnBase(std::shared_ptr<const KnnModel> model) noexcept : model_(std::move(model)) {}
+    [[nodiscard]] const std::shared_ptr<const KnnModel>& model() const noexcept { return model_; }
+    [[nodiscard]] std::shared_ptr<const KnnModel> with_missing_allowed() const noexcept;
 
 private:
     std::shared_ptr<const KnnModel> model_;
@@ -136,7 +137,7 @@ public:
 
     /// A model of the same training set for queries with missing cells: `Missing::allowed`, whatever the model was
     /// fitted with.
-    [[nodiscard]] KnnClassifier allowing_missing() const { return KnnClassifier(with_missing_allowed()); }
+    [[nodiscard]] KnnClassifier allowing_missing() const noexcept { return KnnClassifier(with_missing_allowed()); }
 
 private:
     using KnnBase::KnnBase;
@@ -161,7 +162,7 @@ public:
 
     /// A model of the same training set for queries with missing cells: `Missing::allowed`, whatever the model was
     /// fitted with.
-    [[nodiscard]] KnnRegressor allowing_missing() const { return KnnRegressor(with_missing_allowed()); }
+    [[nodiscard]] KnnRegressor allowing_missing() const noexcept { return KnnRegressor(with_missing_allowed()); }
 
 private:
     using KnnBase::KnnBase;

@@ -18,33 +18,36 @@ struct PlanState;
 ///
 /// A run takes the stream and the workspace: `workspace_bytes` of the device's memory, aligned to 512 bytes (as
 /// cudaMalloc aligns), 64 on the CPU. It allocates nothing and waits for nothing, so that it can be captured in a CUDA
-/// graph; workspace and arrays must stay valid until its work is done, and runs that may overlap need workspaces of
-/// their own. On the CPU the results are there when it returns.
+/// graph (on the CPU selections and nearest neighbours keep lists of their own while they run); workspace and arrays
+/// must stay valid until its work is done, and runs that may overlap need workspaces of their own. On the CPU the
+/// results are there when it returns.
 ///
 /// Arrays are where `Options::memory` said when the plan was made. From host memory the run enqueues the copies to the
 /// GPU and back, whose room is part of the workspace; only page-locked arrays are then copied without waiting, and
 /// captured. Arrays in device memory are best aligned to 512 bytes; others need that much more workspace for a copy.
 ///
 /// Everything is checked before anything is enqueued: sizes that are not the plan's, null or overlapping arrays, those
-/// of another device, a workspace that is too small or not aligned. Errors of a run: invalid_argument, device_failure.
+/// of another device, a workspace that is too small or not aligned. Errors of a run: invalid_argument, out_of_memory,
+/// device_failure.
 ///
-/// Plans are values, cheap to copy, and any number of threads may run one at once.
+/// Plans are values, cheap to copy, and any number of threads may run one at once. One that was moved from is empty:
+/// runs and `explain` return invalid_argument, it needs no workspace, is deterministic, and its device is the CPU.
 class ESPALIER_API Plan {
 public:
-    [[nodiscard]] const Device& device() const;
-    [[nodiscard]] std::size_t workspace_bytes() const;
+    [[nodiscard]] const Device& device() const noexcept;
+    [[nodiscard]] std::size_t workspace_bytes() const noexcept;
 
     /// Whether equal runs give equal bits. `Options::deterministic` asks for it.
-    [[nodiscard]] bool deterministic() const;
+    [[nodiscard]] bool deterministic() const noexcept;
 
     /// What runs, and why.
     [[nodiscard]] Result<Explanation> explain() const;
 
     /// For the library's own use.
-    explicit Plan(std::shared_ptr<const PlanState> state) : state_(std::move(state)) {}
+    explicit Plan(std::shared_ptr<const PlanState> state) noexcept : state_(std::move(state)) {}
 
 protected:
-    [[nodiscard]] const PlanState& state() const { return *state_; }
+    [[nodiscard]] const PlanState* state() const noexcept { return state_.get(); }  ///< null if it is empty
 
 private:
     std::shared_ptr<const PlanState> state_;
