@@ -11,7 +11,7 @@
 namespace espalier::bench::io {
 namespace {
 
-constexpr std::string_view kMinus = "\xE2\x88\x92";  // U+2212, the sign that typesetters use
+constexpr std::string_view kTypesetMinus = "\xE2\x88\x92";  // U+2212, the sign that typesetters use
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -71,8 +71,8 @@ std::optional<Number> parse_short_integer(std::string_view text) {
 std::optional<Number> parse_with_point(std::string_view text) {
     if (const auto integer = parse_short_integer(text)) return integer;
     // from_chars knows no plus sign.
-    const bool minus = text.starts_with(kMinus), plus = text.starts_with('+');
-    if (minus || plus) text.remove_prefix(minus ? kMinus.size() : 1);
+    const bool minus = text.starts_with(kTypesetMinus), plus = text.starts_with('+');
+    if (minus || plus) text.remove_prefix(minus ? kTypesetMinus.size() : 1);
     if (text.empty() || ((minus || plus) && (text[0] == '-' || text[0] == '+'))) return std::nullopt;
     const char* const end = text.data() + text.size();
     Number number = 0;
@@ -113,8 +113,8 @@ bool are_groups(std::span<const std::size_t> sizes, char first_digit) {
 std::optional<std::string> with_point(std::string_view text, const NumberFormat& format) {
     std::string plain;
     if (!text.empty() && (text[0] == '-' || text[0] == '+')) plain = text[0];
-    if (text.starts_with(kMinus)) plain = '-';
-    text.remove_prefix(plain.empty() ? 0 : text.starts_with(kMinus) ? kMinus.size() : 1);
+    if (text.starts_with(kTypesetMinus)) plain = '-';
+    text.remove_prefix(plain.empty() ? 0 : text.starts_with(kTypesetMinus) ? kTypesetMinus.size() : 1);
     const char first = text.empty() ? '0' : text[0];
     std::vector<std::size_t> sizes;
     while (true) {
