@@ -50,7 +50,7 @@ std::int32_t indices[64];
 TEST(MovedFrom, PlansGiveErrors) {
     expect_empty(plan_dot_product(kCpu, 4), [](const DotProductPlan& p) { return p.run(kTargets, kTargets, results); });
     expect_empty(plan_count_bytes(kCpu, 4), [](const HistogramPlan& p) { return p.run({}, nullptr); });
-    expect_empty(plan_convolve_2d(kCpu, {2, 2, 1}, {}, Border::zero),
+    expect_empty(plan_convolve_2d(kCpu, {2, 2, 1}, Filter5x5{}, Border::zero),
                  [](const ConvolutionPlan& p) { return p.run(ConstImage{}, Image{}); });
     expect_empty(plan_pairwise_distances(kCpu, {nullptr, 4, 3}, {nullptr, 4, 3}, {}), [](const DistancesPlan& p) {
         return p.run({kPoints, 4, 3}, {kPoints, 4, 3}, results);
@@ -146,7 +146,7 @@ TEST(NoEnumerator, MemoryIsRefusedEverywhere) {
         refused(explain_dot_product(kCpu, 4, options));
         refused(explain(kCpu, "dot", "elements=4", options));
         refused(plan_count_bytes(kCpu, 4, options));
-        refused(plan_convolve_2d(kCpu, {2, 2, 1}, {}, Border::zero, options));
+        refused(plan_convolve_2d(kCpu, {2, 2, 1}, Filter5x5{}, Border::zero, options));
         refused(pairwise_distances(kCpu, {kPoints, 4, 3}, {kPoints, 4, 3}, {}, results, options));
         refused(select_smallest_k(kCpu, {4, 3, 1}, kPoints, results, indices, options));
         refused(plan_coherent_sum(kCpu, {}, Coherence::sums, options));
@@ -171,7 +171,7 @@ TEST(NoEnumerator, MemoryIsRefusedEverywhere) {
 }
 
 TEST(NoEnumerator, OthersAreRefused) {
-    expect_invalid(plan_convolve_2d(kCpu, {2, 2, 1}, {}, none_of<Border>()), "espalier::Border");
+    expect_invalid(plan_convolve_2d(kCpu, {2, 2, 1}, Filter5x5{}, none_of<Border>()), "espalier::Border");
     expect_invalid(plan_coherent_sum(kCpu, {}, none_of<Coherence>()), "espalier::Coherence");
     expect_invalid(plan_coherent_sum(kCpu, {.precision = none_of<SumPrecision>()}, Coherence::sums), "SumPrecision");
     expect_invalid(plan_select_smallest_k(kCpu, {.rows = 1, .columns = 1, .layout = none_of<MatrixLayout>()}),
