@@ -8,6 +8,7 @@
 
 #include "harness/compare/judged_changes.hpp"
 #include "harness/compare/pairing.hpp"
+#include "harness/records/disturbance.hpp"
 #include "harness/sweep/statistics.hpp"
 #include "harness/text/counted.hpp"
 #include "kernels/json/bad_data.hpp"
@@ -72,7 +73,7 @@ private:
         double left[2] = {}, counts[2] = {};  // by others, before and after
         for (const auto& [session, record] : sessions) {
             if (record->status != Status::ok) continue;
-            if (const auto what = options_.allow_disturbed ? std::nullopt : disturbed(*record)) {
+            if (const auto what = options_.allow_disturbed ? std::nullopt : disturbance_of(*record)) {
                 disturbances.push_back(*what);
                 continue;
             }

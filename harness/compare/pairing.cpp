@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "harness/records/disturbance.hpp"
 #include "harness/text/printable.hpp"
 #include "kernels/json/bad_data.hpp"
 
@@ -85,8 +86,6 @@ void refuse_differences(const std::vector<const ComparedSweep*>& sweeps, const M
     refuse_difference(sweeps, allow.allow_builds, "builds", "builds", [](const Provenance& p) { return p.build; });
     refuse_difference(sweeps, allow.allow_caches, "cache modes", "caches", [](const Provenance& p) { return p.cache; });
 }
-
-std::optional<Disturbance> disturbed(const CaseRecord& record) { return disturbance_of(record.conditions); }
 
 double log_share_left(const CaseRecord& record) {
     if (condition(record, kGpuClock) > 0) return 0;

@@ -2,12 +2,10 @@
 
 #include <cstddef>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/compare/compare.hpp"
-#include "harness/records/disturbance.hpp"
 
 namespace espalier::bench {
 
@@ -22,9 +20,6 @@ std::map<std::string, CaseSessions> cases_by_key(const std::vector<const Compare
 
 /// Throws `BadData` for different devices, and for different drivers, builds or cache modes unless they are accepted.
 void refuse_differences(const std::vector<const ComparedSweep*>& sweeps, const MergeOptions& allow);
-
-/// What others did to the machine while this was measured, if that was too much to judge the time.
-std::optional<Disturbance> disturbed(const CaseRecord& record);
 
 /// The logarithm of the share of the processors that others left while this was measured; 0 on a GPU.
 double log_share_left(const CaseRecord& record);

@@ -81,7 +81,8 @@ def slower_variant(machine: Machine, outcome: Outcome, folder: Path) -> None:
     said = [counts(machine, [one], [other]) for one in before for other in after]
     found = [one for one in said if one and any(variant["variant"] == SLOWED and variant["verdict"] == "slower"
                                                 for variant in one["variants"])]
-    ratios = sorted(variant["ratio"] for one in said if one for variant in one["variants"] if variant["variant"] == SLOWED)
+    ratios = sorted(variant["ratio"] for one in said if one for variant in one["variants"]
+                    if variant["variant"] == SLOWED)
     middle = f"{ratios[len(ratios) // 2]:.3f}" if ratios else "disturbed"
     outcome.count(len(found) >= 0.95 * len(said), f"a variant made 10% slower ({middle}) is found in {len(found)} of "
                                                   f"{len(said)} pairs", len(said))
