@@ -179,17 +179,7 @@ std::optional<std::string> assign_feature(P& problem, std::string_view name, std
     return unknown_axis<P>(name);
 }
 
-/// Whether a key, "a=1;b=2", names an axis.
-inline bool names_axis(std::string_view key, std::string_view name) {
-    while (!key.empty()) {
-        const auto item = key.substr(0, key.find(';'));
-        key.remove_prefix(std::min(key.size(), item.size() + 1));
-        if (item.substr(0, item.find('=')) == name) return true;
-    }
-    return false;
-}
-
-/// The inverse of `problem_key`. Axes that the key leaves out keep the default of `P{}`; none may be named twice.
+/// The inverse of `problem_key`. Axes that the key leaves out keep the default of `P{}`.
 /// On failure `error` says what is wrong and the result is empty.
 template <class P>
 std::optional<P> parse_problem(std::string_view key, std::string& error) {
@@ -204,10 +194,6 @@ std::optional<P> parse_problem(std::string_view key, std::string& error) {
         }
         if (auto wrong = assign_feature(problem, item.substr(0, equals), item.substr(equals + 1))) {
             error = *wrong;
-            return std::nullopt;
-        }
-        if (names_axis(key, item.substr(0, equals))) {  // in the rest
-            error = std::string(item.substr(0, equals)) + " is given twice: leave one of the two out";
             return std::nullopt;
         }
     }

@@ -43,9 +43,28 @@ Chosen<P> choose(const P& problem, const DeviceInfo& device) {
     return {&decision.value().entry->variant, decision.value().configuration};
 }
 
+/// The first axis that a key, "a=1;b=2", names twice; empty if there is none. Of two values a caller means one, and
+/// nobody knows which.
+inline std::string_view named_twice(std::string_view key) {
+    const auto behind_first = [](std::string_view items) {
+        return items.substr(std::min(items.size(), std::min(items.find(';'), items.size() - 1) + 1));
+    };
+    for (std::string_view rest = key; !rest.empty();) {
+        const std::string_view name = rest.substr(0, std::min(rest.find('='), rest.find(';')));
+        rest = behind_first(rest);
+        for (std::string_view other = rest; !other.empty(); other = behind_first(other))
+            if (other.substr(0, std::min(other.find('='), other.find(';'))) == name) return name;
+    }
+    return {};
+}
+
 template <class P>
 Result<Explanation> explain_key(std::string_view key, const DeviceInfo& device, const ForcedVariant* forced,
                                 const Demands& demands) {
+    if (const auto twice = named_twice(key); !twice.empty())
+        return Error{ErrorCode::invalid_argument, std::string(tables<P>().family) + ": " +
+                                                      printable_lines(std::string(twice)) +
+                                                      " is given twice: leave one of the two out"};
     std::string wrong;
     const auto problem = parse_problem<P>(key, wrong);
     if (!problem)
