@@ -1,6 +1,7 @@
 """Rows 36 and 37: what lies in the place of files that commands read and write, and what everything may be called."""
 
 import json
+import lzma
 import os
 import re
 import shutil
@@ -17,10 +18,10 @@ SECONDS, MIB = 2, 512  # more than the command takes of sound files, and in all
 # --- row 36: no files in the places of files ---------------------------------------------------------------------
 
 
-def packed(block: bytes, mebibytes: int) -> bytes:
-    """So many mebibytes of a block of 1 MiB, packed to a thousandth; in little memory, which the programs that are started
-    from here would be taken to use."""
-    packer = zlib.compressobj(9, wbits=31)
+def packed(block: bytes, mebibytes: int, ending: str) -> bytes:
+    """So many mebibytes of a block of 1 MiB, packed to a thousandth or less; in little memory, which the programs that are
+    started from here would be taken to use."""
+    packer = zlib.compressobj(9, wbits=31) if ending == "gz" else lzma.LZMACompressor(preset=0)
     return b"".join(packer.compress(block) for _ in range(mebibytes)) + packer.flush()
 
 
@@ -66,8 +67,8 @@ def nothing_but_lines(path: Path) -> None:
             file.write(b"\n" * (1 << 20))
 
 
-def bomb(block: bytes) -> Callable[[Path], None]:
-    content = packed(block, 1024)
+def bomb(block: bytes, ending: str) -> Callable[[Path], None]:
+    content = packed(block, 1024, ending)
 
     def lay(path: Path) -> None:
         path.write_bytes(content)
@@ -92,7 +93,7 @@ def reading_commands(machine: Machine, work: Path) -> dict[str, tuple[list, set[
         "train": ([machine.faulty, "train", "--quiet", "--device", device_key, "--results", results, "--output", work / "s"],
                   trained, False),
         "report": ([machine.faulty, "report", "--results", results, "--output", work / "r"],
-                   packed_cases | {"faulty.csv", "selector.json", "faulty.tree.json"}, True),
+                   packed_cases | {"selector.json", "faulty.tree.json"}, True),
         "compare": ([machine.faulty, "compare", results / device_key, results / device_key], packed_cases, False),
         "merge": ([machine.faulty, "merge", only(work / "journal", "*.jsonl"), "--results", results], packed_cases, False),
     }
@@ -126,12 +127,12 @@ def row_36(machine: Machine) -> Outcome:
             if usual[name].code:
                 raise AssertionError(f"{name} fails by itself: {usual[name]}")
         for what, lay in kinds(machine).items():
-            for place in ("device.json", "coverage.json", "known_stale.json", "faulty.jsonl", "faulty.csv", "selector.json",
-                          "faulty.tree.json"):
+            for place in ("device.json", "coverage.json", "known_stale.json", "faulty.jsonl", "selector.json", "faulty.tree.json"):
                 laid_in_results(machine, outcome, work, folder / "kept", usual, what, lay, place, place)
         for what, block in (("a bomb of zeros", bytes(1 << 20)), ("a bomb of empty lines", b"\n" * (1 << 20))):
-            laid_in_results(machine, outcome, work, folder / "kept", usual, what, bomb(block), "faulty.jsonl",
-                            "faulty.jsonl.gz")
+            for ending in ("gz", "xz"):
+                laid_in_results(machine, outcome, work, folder / "kept", usual, what, bomb(block, ending), "faulty.jsonl",
+                                f"faulty.jsonl.{ending}")
         journals(machine, outcome, folder)
         trees(machine, outcome, work)
         circles(machine, outcome, folder)
@@ -161,9 +162,12 @@ def laid_in_results(machine: Machine, outcome: Outcome, work: Path, kept: Path, 
 
 def journals(machine: Machine, outcome: Outcome, folder: Path) -> None:
     """As a journal that is read, and as one that is appended to."""
-    lays = kinds(machine) | {"a bomb of zeros": bomb(bytes(1 << 20)), "a bomb of empty lines": bomb(b"\n" * (1 << 20))}
-    for number, (what, lay) in enumerate(lays.items()):
-        journal = folder / f"journal-{number}.jsonl{'.gz' if 'bomb' in what else ''}"
+    lays = {(what, ""): lay for what, lay in kinds(machine).items()}
+    for ending in ("gz", "xz"):
+        lays["a bomb of zeros", f".{ending}"] = bomb(bytes(1 << 20), ending)
+        lays["a bomb of empty lines", f".{ending}"] = bomb(b"\n" * (1 << 20), ending)
+    for number, ((what, ending), lay) in enumerate(lays.items()):
+        journal = folder / f"journal-{number}.jsonl{ending}"
         lay(journal)
         for command in ("verify", "merge", "show"):
             more = ["--results", folder / "merged"] if command == "merge" else []
@@ -242,7 +246,7 @@ def links_stay(machine: Machine, outcome: Outcome, work: Path) -> None:
                                               work / "l/compare.html"]),
         "train": (work / "l/faulty" / f"{key}.gen.cpp", [machine.faulty, "train", "--quiet", "--trees", "--results", results,
                                                          "--output", work / "l"]),
-        "merge": (work / "l" / key / "faulty.csv", [machine.faulty, "merge", "--quiet", only(work / "journal", "*.jsonl"),
+        "merge": (work / "l" / key / "faulty.jsonl", [machine.faulty, "merge", "--quiet", only(work / "journal", "*.jsonl"),
                                                     "--results", work / "l"]),
     }
     for name, (output, command) in writers.items():
