@@ -14,12 +14,13 @@ from unittest import mock
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "plots"))
 
+import columns  # noqa: E402
 import regular_files  # noqa: E402
 import replaced  # noqa: E402
 import results  # noqa: E402
 from regular_files import Unusable  # noqa: E402
 
-HEADER = ",".join(results.COLUMNS) + "\n"
+HEADER = ",".join(columns.FIRST) + "\n"
 
 
 class InAFolder(unittest.TestCase):
@@ -75,8 +76,8 @@ class Reading(InAFolder):
         with self.assertRaisesRegex(Unusable, "empty lines"):
             results.read_csv(self.file("empty.csv", HEADER.encode() + b"\n" * block))
         with self.assertRaisesRegex(Unusable, "cannot be used"):
-            results.read_csv(self.file("rows.csv", HEADER.encode() + b"," * (len(results.COLUMNS) - 1) + b"\n" +
-                                       (b"f,v,r,odd" + b"," * (len(results.COLUMNS) - 4) + b"\n") * 20_000))
+            results.read_csv(self.file("rows.csv", HEADER.encode() + b"," * (len(columns.FIRST) - 1) + b"\n" +
+                                       (b"f,v,r,odd" + b"," * (len(columns.FIRST) - 4) + b"\n") * 20_000))
         sparse = self.folder / "sparse.jsonl"
         with open(sparse, "wb") as file:
             file.truncate(1 << 40)
