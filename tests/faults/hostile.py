@@ -319,6 +319,8 @@ def named(machine: Machine, folder: Path, name: str) -> Iterator[tuple[list, dic
         [faulty, "report", "--results", results, "--output", place / "r"], [faulty, "report", "--results", others, "--device", name],
         [faulty, "report", "--results", others, "--output", place / "r"], [faulty, "verify", others],
         [faulty, "report", "--no-page", "--results", results, "--device", key, "--output", place / "r"],
+        [faulty, "export", "--results", results, "-o", place / "e"], [faulty, "export", "--results", others, "--device", name, "-o", place / "e"],
+        [faulty, "export", "--results", others, "-o", place / "e"],
         [faulty, "judge", "--from-results", "--results", results, "--device", key], [faulty, "judge", "--from-results", "--results", others, "--device", name],
         [faulty, *machine.sweep_arguments(place, "--variant", name)], [faulty, "sweep", "--device", name],
         [faulty, "sweep", "--family", name], [faulty, "sweep", *on_cpu, "-p", f"{name}=1"],
