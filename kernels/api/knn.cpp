@@ -167,8 +167,8 @@ Result<Explanation> KnnBase::explain_predict(std::int64_t queries, const Options
 Result<KnnPlan> KnnBase::plan_predict(std::int64_t queries, Layout layout, const PlannedResults& results,
                                       const Options& options) const {
     return guarded([&]() -> Result<KnnPlan> {
-        if (auto error = invalid_queries(*present(model_), {nullptr, queries, model_->problem.dims, layout}))
-            return *error;
+        const KnnModel& model = *present(model_);  // before anything of it is asked: arguments have no order
+        if (auto error = invalid_queries(model, {nullptr, queries, model.problem.dims, layout})) return *error;
         if (!results.predictions && !results.distances && !results.indices)
             return invalid("the plan has no results: ask for predictions, distances or indices");
         KnnCall call{.problem = problem_of(*model_, queries),
