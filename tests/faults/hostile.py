@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from injection import Finished, Machine, Outcome, only, run, small_journal
+from journals import measured_again
 
 SECONDS, MIB = 2, 512  # more than the command takes of sound files, and in all
 
@@ -94,7 +95,7 @@ def reading_commands(machine: Machine, work: Path) -> dict[str, tuple[list, set[
                   trained, False),
         "report": ([machine.faulty, "report", "--results", results, "--output", work / "r"],
                    packed_cases | {"selector.json", "faulty.tree.json"}, True),
-        "compare": ([machine.faulty, "compare", results / device_key, results / device_key], packed_cases, False),
+        "compare": ([machine.faulty, "compare", results / device_key, work / "again"], packed_cases, False),
         "merge": ([machine.faulty, "merge", only(work / "journal", "*.jsonl"), "--results", results], packed_cases, False),
     }
 
@@ -107,7 +108,10 @@ def sound_results(machine: Machine, folder: Path) -> Path:
     done = run([machine.faulty, "train", "--quiet", "--results", work / "results", "--output", work / "s"])
     if done.code:
         raise AssertionError(f"nothing is trained: {done}")
-    (only(work / "results", "*") / "known_stale.json").write_text('{"schema": "espalier.known_stale/1", "variants": {}}')
+    key = only(work / "results", "*")
+    measured_again(key, key, "1")
+    measured_again(key, work / "again", "2")
+    (key / "known_stale.json").write_text('{"schema": "espalier.known_stale/1", "variants": {}}')
     return work
 
 
@@ -242,7 +246,7 @@ def links_stay(machine: Machine, outcome: Outcome, work: Path) -> None:
         "report": (work / "l/index.html", [machine.faulty, "report", "--results", results, "--output", work / "l"]),
         "exports": (work / "l/exports" / key / "faulty.csv",
                     [machine.faulty, "report", "--no-page", "--results", results, "--output", work / "l"]),
-        "compare": (work / "l/compare.html", [machine.faulty, "compare", results / key, results / key, "--html",
+        "compare": (work / "l/compare.html", [machine.faulty, "compare", results / key, work / "again", "--html",
                                               work / "l/compare.html"]),
         "train": (work / "l/faulty" / f"{key}.gen.cpp", [machine.faulty, "train", "--quiet", "--trees", "--results", results,
                                                          "--output", work / "l"]),

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from injection import Finished, Machine, Outcome, only, run, small_journal
+from journals import measured_again
 
 LISTENED_TO = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -140,7 +141,7 @@ def led_back(machine: Machine, outcome: Outcome, folder: Path) -> None:
         "train --matrices": (folder / "x" / results.name / "faulty.json", results / "device.json",
                              ["train", "--results", folder / "results", "--output", folder / "t", "--matrices",
                               folder / "x"]),
-        "report": (folder / "r" / "exports" / results.name / "faulty.csv", results / "faulty.csv",
+        "report": (folder / "r" / "exports" / results.name / "faulty.csv", results / "faulty.jsonl",
                    ["report", "--no-page", "--results", folder / "results", "--output", folder / "r"]),
     }
     for output, target, command in places.values():
@@ -175,13 +176,14 @@ def row_27(machine: Machine) -> Outcome:
 
 def printing_commands(machine: Machine, folder: Path) -> Iterator[tuple[Path, list]]:
     record, journal = folder / "record/record.json", only(folder / "journal", "*.jsonl")
+    one, other = (measured_again(journal, folder / f"session-{name}.jsonl", name) for name in ("1", "2"))
     data = ["--data", folder / "a.csv"]
     with_json = [
         ["list"], ["doctor", "--device", "cpu", "--no-ceilings"], ["explain", "--family", "dot", "--device", "cpu"],
         ["verify", folder / "journal"], ["histogram", folder / "a.csv"], ["knn", *data],
         ["locate", record, "--velocity", "3000", "--grid", "8x8x8"],
         ["synthesize", folder / "again", "--duration", "1s", "--receivers", "10"],
-        ["compare", journal, journal], ["report", "--no-page", "--results", folder / "results", "--output", folder / "r"],
+        ["compare", one, other], ["report", "--no-page", "--results", folder / "results", "--output", folder / "r"],
         ["train", "--results", folder / "results", "--output", folder / "s"], ["show", folder / "results"],
     ]
     without = [
