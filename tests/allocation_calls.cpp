@@ -173,6 +173,15 @@ void add_bytes_and_images(Calls& calls) {
                                           *to);
                        };
                    });
+    calls.add("convolve_2d_7x7", [] {
+        Filter7x7 large;
+        large.fill(0.02F);
+        return [large, image = numbers<std::uint8_t>(60 * 50 * 3), to = results<std::uint8_t>(60 * 50 * 3)] {
+            const Result<Explanation> why = explain_convolve_2d(cpu(), kShape, large, Border::zero);
+            if (!why) return made(why);
+            return written(convolve_2d(cpu(), {image.data(), kShape}, large, Border::zero, {to->data(), kShape}), *to);
+        };
+    });
     calls.add("plan_convolve_2d", [filter] {
         return planned([filter] { return plan_convolve_2d(cpu(), kShape, filter, Border::zero); },
                        [image = numbers<std::uint8_t>(60 * 50 * 3), to = results<std::uint8_t>(60 * 50 * 3)](

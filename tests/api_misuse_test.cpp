@@ -40,6 +40,22 @@ void expect_empty(Result<PublicPlan> made, Run run) {
     EXPECT_TRUE(plan.explain());
 }
 
+/// A thread may hold what was ignored so far while another reads the environment, so what it holds never changes. The
+/// first test: the environment is read once in a process.
+TEST(Environment, WhatWasIgnoredNeverChanges) {
+    const pid_t child = fork();
+    if (child == 0) {
+        setenv("ESPALIER_SELECTORS", "/nowhere", 1);
+        const std::string& early = ignored_selectors_so_far();
+        const bool was_empty = early.empty();
+        const std::string& later = ignored_selectors();
+        _exit(was_empty && early.empty() && !later.empty() && &later == &ignored_selectors_so_far() ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+}
+
 const Device kCpu = Device::cpu();
 const float kPoints[12]{};
 const std::int32_t kClasses[4]{};
@@ -206,21 +222,6 @@ TEST(GivenTwice, AxisOfAKeyIsRefused) {
     const auto twice = explain_dot_product(kCpu, 8, {.variant = "cpu_avx2:parallel=0;parallel=0"});
     ASSERT_FALSE(twice);
     EXPECT_EQ(twice.error().code, ErrorCode::unknown_variant);
-}
-
-/// A thread may hold what was ignored so far while another reads the environment, so what it holds never changes.
-TEST(Environment, WhatWasIgnoredNeverChanges) {
-    const pid_t child = fork();
-    if (child == 0) {
-        setenv("ESPALIER_SELECTORS", "/nowhere", 1);
-        const std::string& early = ignored_selectors_so_far();
-        const bool was_empty = early.empty();
-        const std::string& later = ignored_selectors();
-        _exit(was_empty && early.empty() && !later.empty() && &later == &ignored_selectors_so_far() ? 0 : 1);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    EXPECT_EQ(status, 0);
 }
 
 }  // namespace
