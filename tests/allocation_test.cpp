@@ -115,7 +115,8 @@ class EachAllocation : public testing::TestWithParam<NamedCall> {};
 TEST_P(EachAllocation, FailsAsOutOfMemory) {
     const Call call = GetParam().prepare();
     const Outcome right = call();  // what is made once for the process is there now
-    if (right.error == ErrorCode::unknown_variant || right.error == ErrorCode::unsupported) GTEST_SKIP();
+    const bool not_here = right.error == ErrorCode::unknown_variant || right.error == ErrorCode::unsupported;
+    if (GetParam().succeeds && not_here) GTEST_SKIP();  // a variant for other processors, or one that does not ship
     ASSERT_EQ(right.ok(), GetParam().succeeds);
     std::size_t failed = 0;
     for (const Failing failing : kFailings)
