@@ -51,7 +51,8 @@ public:
         for (std::size_t i = 0; i < kPoints * kDims; ++i) points_.push_back(b_[i] * 100);
         exact_points_.assign(points_.begin(), points_.end());
         for (std::size_t i = 0; i < kPoints; ++i) classes_.push_back(static_cast<std::int32_t>(random() % 5));
-        for (std::size_t i = 0; i < filter_.size(); ++i) filter_[i] = b_[i];
+        std::copy_n(b_.begin(), filter_.size(), filter_.begin());
+        std::copy_n(b_.begin(), large_filter_.size(), large_filter_.begin());
         for (int i = 0; i < kReceivers; ++i) receivers_.push_back({random() % 1000 * 1.0, random() % 1000 * 1.0, 0});
         delays_.resize(kReceivers * static_cast<std::size_t>(kGrid.nodes()));
     }
@@ -70,6 +71,9 @@ public:
         std::vector<std::uint8_t> pixels(static_cast<std::size_t>(kShape.width * kShape.height * kShape.channels));
         require(convolve_2d(cpu, {bytes_.data(), kShape}, filter_, Border::mirror, {pixels.data(), kShape}, options));
         all.emplace_back("convolve_2d", bits_of(pixels));
+        require(
+            convolve_2d(cpu, {bytes_.data(), kShape}, large_filter_, Border::mirror, {pixels.data(), kShape}, options));
+        all.emplace_back("convolve_2d 7x7", bits_of(pixels));
         neighbours(all, options);
         seismic(all, options);
         return all;
@@ -127,6 +131,7 @@ private:
     std::vector<std::int32_t> classes_, delays_;
     std::vector<Point> receivers_;
     Filter5x5 filter_{};
+    Filter7x7 large_filter_{};
 };
 
 }  // namespace espalier

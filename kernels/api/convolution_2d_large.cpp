@@ -210,10 +210,11 @@ Result<void> convolve_2d(const Device& device, const ConstImage& image, const Fi
         if (auto error = invalid_7x7(state, image.shape, filter, border, options)) return *error;
         if (auto error = wrong_images(state, image, result)) return *error;
         if (image.shape.width == 0 || image.shape.height == 0) return {};
+        const int threads = threads_for(state, options);
         if (suits_float(filter))
-            convolve<float>(image, filter, border, result, state.info.threads);
+            convolve<float>(image, filter, border, result, threads);
         else
-            convolve<double>(image, filter, border, result, state.info.threads);
+            convolve<double>(image, filter, border, result, threads);
         return {};
     });
 }
