@@ -6,13 +6,17 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
-import zlib
 from html.parser import HTMLParser
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(REPOSITORY / "scripts"))
+
+from records import sealed  # noqa: E402
+
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 HEADLESS = ["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
 COLUMNS = ("family,variant,role,status,reason,problem,configuration,time_ns,time_lo_ns,time_hi_ns,"
@@ -22,11 +26,6 @@ DISTURBED = {"programs": {"foreign_cpu_share": 0.48, "processors": 2}, "guests":
              "slow_processor": {"clock_share": 0.3}, "slow_gpu": {"sm_clock_mhz": 900, "disturbed_share": 0.9}, "": {}}
 PROVENANCE = {"device_key": "", "driver": "580.1", "runtime": "13.0", "build": "0.1.0 test", "source_id": "ab12",
               "cache": "cold", "session": "2026-01-01T00:00:00Z"}
-
-
-def sealed(kind: str, body: dict) -> str:
-    line = json.dumps({"schema": f"espalier.{kind}/1", kind: body}, separators=(",", ":"), ensure_ascii=False)[:-1]
-    return f'{line},"crc32":"{zlib.crc32(line.encode()):08x}"}}\n'
 
 
 def case(family="histogram", variant="global_atomics", problem="bytes=1024;distribution=uniform", time=1000.0,

@@ -9,10 +9,11 @@ import signal
 import subprocess
 import tempfile
 import time
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from records import sealed  # of scripts/, where whatever imports this lies  # noqa: F401
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 
@@ -157,11 +158,6 @@ def gtest(machine: Machine, program: str, selection: str, timeout: float = 600) 
 
 
 # --- journals, written and read without a line of the code under test -------------------------------------------
-
-
-def sealed(kind: str, body: dict) -> str:
-    line = json.dumps({"schema": f"espalier.{kind}/1", kind: body}, separators=(",", ":"), ensure_ascii=False)[:-1]
-    return f'{line},"crc32":"{zlib.crc32(line.encode()):08x}"}}\n'
 
 
 def records(journal: Path, kind: str = "case") -> list[dict]:
