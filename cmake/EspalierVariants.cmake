@@ -1,9 +1,9 @@
 # The registry of variants, generated from the files under variants/.
 #
 # A variant is a file variants/<family>/[gpu_only/|sm_90a/|x86/|aarch64/]<name>.{cpp,cu} that defines
-# `Variant<Problem> <name>()` in namespace espalier::<family>; other places and endings are errors. From the file names come, per family and
-# in the build tree, the enumeration VariantId and the table registry(); a file whose function is
-# called otherwise fails at link. Nothing else lists variants. Those in x86/ and aarch64/ are compiled for
+# `Variant<Problem> <name>()` in namespace espalier::<family>; other places and endings are errors. From the
+# file names come, per family and in the build tree, the enumeration VariantId and the table registry(); a
+# file whose function is called otherwise fails at link. Nothing else lists variants. Those in x86/ and aarch64/ are compiled for
 # processors of that name alone; elsewhere they keep their place in both, so that a committed selector
 # means the same everywhere.
 

@@ -14,30 +14,17 @@
 #include "kernels/core/registry.hpp"
 #include "kernels/device/host_cpu.hpp"
 #include "kernels/device/threads.hpp"
+#include "tests/variant_parameter.hpp"
 
 namespace espalier::bench {
 namespace {
 
-struct Parameter {
-    const Family* family;
-    std::size_t variant;
-};
-
-void PrintTo(const Parameter& parameter, std::ostream* out) {
-    *out << parameter.family->name() << "/" << parameter.family->variants()[parameter.variant].name;
-}
-
-std::vector<Parameter> cpu_variants() {
-    std::vector<Parameter> all;
+std::vector<VariantParameter> cpu_variants() {
+    std::vector<VariantParameter> all;
     for (const Family* family : families())
         for (std::size_t v = 0; v < family->variants().size(); ++v)
             if (family->variants()[v].kind == DeviceKind::cpu) all.push_back({family, v});
     return all;
-}
-
-std::string test_name(const testing::TestParamInfo<Parameter>& parameter) {
-    const auto& [family, v] = parameter.param;
-    return std::string(family->name()) + "_" + std::string(family->variants()[v].name);
 }
 
 DeviceInfo cpu_of(int threads) {
@@ -69,8 +56,8 @@ std::vector<EdgeCase> problems_of(const Family& family) {
 
 using Outputs = std::vector<std::vector<std::byte>>;
 
-Outputs outputs_of(const Parameter& parameter, const EdgeCase& edge, const Configuration& configuration, int threads,
-                   bool nested = false) {
+Outputs outputs_of(const VariantParameter& parameter, const EdgeCase& edge, const Configuration& configuration,
+                   int threads, bool nested = false) {
     const DeviceInfo cpu = cpu_of(threads);
     const auto bench = parameter.family->bench(edge.problem, 7, edge.pattern, cpu);
     bench->poison(0x5A);
@@ -84,7 +71,7 @@ Outputs outputs_of(const Parameter& parameter, const EdgeCase& edge, const Confi
     return bench->outputs();
 }
 
-class EveryCpuVariant : public testing::TestWithParam<Parameter> {
+class EveryCpuVariant : public testing::TestWithParam<VariantParameter> {
 protected:
     void SetUp() override {
         if (!variant().foreign.empty()) GTEST_SKIP() << foreign_reason(variant().foreign);

@@ -11,21 +11,13 @@
 #include "kernels/device/host_cpu.hpp"
 #include "kernels/device/runtime.hpp"
 #include "tests/determinism.hpp"
+#include "tests/variant_parameter.hpp"
 
 namespace espalier::bench {
 namespace {
 
-struct Parameter {
-    const Family* family;
-    std::size_t variant;
-};
-
-void PrintTo(const Parameter& parameter, std::ostream* out) {
-    *out << parameter.family->name() << "/" << parameter.family->variants()[parameter.variant].name;
-}
-
-std::vector<Parameter> all_variants() {
-    std::vector<Parameter> all;
+std::vector<VariantParameter> all_variants() {
+    std::vector<VariantParameter> all;
     for (const Family* family : families())
         for (std::size_t v = 0; v < family->variants().size(); ++v) all.push_back({family, v});
     return all;
@@ -52,7 +44,7 @@ std::string lacking_instructions(const Family& family, std::size_t v, const Devi
     return reason;
 }
 
-class EveryVariant : public testing::TestWithParam<Parameter> {};
+class EveryVariant : public testing::TestWithParam<VariantParameter> {};
 
 TEST_P(EveryVariant, MatchesTheOracleOnEveryEdgeCase) {
     const auto& [family, v] = GetParam();
@@ -83,11 +75,12 @@ TEST_P(EveryVariant, MatchesTheOracleOnEveryEdgeCase) {
     EXPECT_GT(ran, 0) << "the variant declined every edge case";
 }
 
-class EveryGpuVariant : public testing::TestWithParam<Parameter> {};
+class EveryGpuVariant : public testing::TestWithParam<VariantParameter> {};
 
-std::vector<Parameter> gpu_variants() {
-    std::vector<Parameter> all = all_variants();
-    std::erase_if(all, [](const Parameter& p) { return p.family->variants()[p.variant].kind != DeviceKind::cuda; });
+std::vector<VariantParameter> gpu_variants() {
+    std::vector<VariantParameter> all = all_variants();
+    std::erase_if(all,
+                  [](const VariantParameter& p) { return p.family->variants()[p.variant].kind != DeviceKind::cuda; });
     return all;
 }
 
@@ -127,11 +120,6 @@ TEST_P(EveryGpuVariant, ComputesTheSameInWhateverOrderItsThreadsRun) {
             ASSERT_FALSE(difference) << *difference;
         }
     }
-}
-
-std::string test_name(const testing::TestParamInfo<Parameter>& parameter) {
-    const auto& [family, v] = parameter.param;
-    return std::string(family->name()) + "_" + std::string(family->variants()[v].name);
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, EveryVariant, testing::ValuesIn(all_variants()), test_name);
