@@ -7,16 +7,17 @@ from random import Random
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from records import sealed  # of scripts/, where whatever imports this lies  # noqa: F401
-
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
+sys.path.append(str(REPOSITORY / "scripts"))
 
+from records import sealed  # noqa: E402, F401
 
 # Rows run beside other tests: their sweeps neither wait for quiet nor are refused for want of it.
 os.environ.setdefault("ESPALIER_WAIT_FOR_QUIET", "0")
