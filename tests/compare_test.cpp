@@ -6,6 +6,8 @@
 #include <cmath>
 #include <ostream>
 #include <random>
+#include <set>
+#include <string>
 
 #include "harness/compare/noise.hpp"
 #include "kernels/json/bad_data.hpp"
@@ -96,6 +98,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Condition{"shifting", 100, 1, machine_with({.machine = 0.3, .problem = 0.25})},
                     Condition{"heavy_tails", 200, 1,
                               machine_with({.one_case = 0.03, .outliers = 0.05, .outlier = 0.2})},
+                    // Milliseconds in which others have the core: a case in a hundred lies wholly within some.
+                    Condition{"others_on_the_core", 200, 1, machine_with({.outlier = 0.45})},
                     Condition{"coarse", 60, 2, machine_with({.variant = 0.01, .one_case = 0.06, .sample = 0.05})},
                     // One variant of each family differs by 30% from session to session, as if it met a neighbour.
                     Condition{"unsteady_variants", 40, 3, machine_with({}, 0.3)}),
@@ -113,11 +117,12 @@ TEST_P(CompareSlower, TenPercentAreFound) {
     EXPECT_LE(rates.others_said, pairs / 20);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Machines, CompareSlower,
-    testing::Values(Condition{"quiet", 200, 1, Machine{}}, Condition{"quiet_3_sessions", 40, 3, Machine{}},
-                    Condition{"shifting", 100, 1, machine_with({.machine = 0.3, .problem = 0.25})}),
-    [](const auto& condition) { return condition.param.name; });
+INSTANTIATE_TEST_SUITE_P(Machines, CompareSlower,
+                         testing::Values(Condition{"quiet", 200, 1, Machine{}},
+                                         Condition{"quiet_3_sessions", 40, 3, Machine{}},
+                                         Condition{"shifting", 100, 1, machine_with({.machine = 0.3, .problem = 0.25})},
+                                         Condition{"others_on_the_core", 100, 1, machine_with({.outlier = 0.45})}),
+                         [](const auto& condition) { return condition.param.name; });
 
 /// One more sweep of what `before` is of, in which the times of some cases are multiplied.
 template <class Wanted>
@@ -152,13 +157,42 @@ TEST(Compare, OneCaseIsFoundOnAShiftedProblem) {
     const Machine machine = calm();
     const auto problem = [](const CaseRecord& record) { return record.problem == "size=3000"; };
     const auto one = [](const CaseRecord& r) { return r.key() == "family_2/variant_0|size=3000|block=1"; };
-    const ComparedSweep after = multiplied(multiplied(machine.sweep(2), 1.5, problem), 1.2, one);
-    const Comparison comparison = compared(machine.sweep(1), after);
+    std::vector<ComparedSweep> after;
+    for (const ComparedSweep& sweep : machine.sweeps(10, 3))
+        after.push_back(multiplied(multiplied(sweep, 1.5, problem), 1.2, one));
+    const Comparison comparison = compare(machine.sweeps(1, 3), after, {});
     EXPECT_EQ(said(comparison), 1U);
     EXPECT_EQ(comparison.cases.front().key, "family_2/variant_0|size=3000|block=1");
     EXPECT_EQ(comparison.cases.front().change, Change::slower);
     EXPECT_NEAR(comparison.cases.front().relative.ratio, 1.2, 0.02);
     EXPECT_NEAR(comparison.cases.front().after_ns / comparison.cases.front().before_ns, 1.8, 0.03);
+}
+
+TEST(Compare, MeasuredOnceACaseOrTwoMustBeMoreThanTwiceAsSlow) {
+    const Machine machine = calm();
+    const auto variant = [](const CaseRecord& r) { return r.family == "family_2" && r.variant == "variant_0"; };
+    const auto on = [&](const std::set<std::string>& problems) {
+        return [&variant, problems](const CaseRecord& r) { return variant(r) && problems.contains(r.problem); };
+    };
+    const auto verdicts = [&](double factor, const std::set<std::string>& problems) {
+        return said(compared(machine.sweep(1), multiplied(machine.sweep(2), factor, on(problems))));
+    };
+    EXPECT_EQ(verdicts(1.9, {"size=3000"}), 0U);  // as a thread beside it on its core would make it
+    EXPECT_EQ(verdicts(3, {"size=3000"}), 1U);
+    // A variant that was measured on two problems alone.
+    const auto two_problems = [&](ComparedSweep sweep) {
+        std::erase_if(sweep.results.cases, [&](const CaseRecord& r) {
+            return variant(r) && r.problem != "size=3000" && r.problem != "size=5000";
+        });
+        return sweep;
+    };
+    const auto of_two = [&](double factor) {
+        const Comparison comparison =
+            compared(two_problems(machine.sweep(1)), two_problems(multiplied(machine.sweep(2), factor, variant)));
+        return variant_of(comparison, "family_2/variant_0").change;
+    };
+    EXPECT_EQ(of_two(1.9), Change::same);
+    EXPECT_EQ(of_two(3), Change::slower);
 }
 
 TEST(Compare, ManyConfigurationsAreOneVoice) {

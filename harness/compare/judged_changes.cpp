@@ -12,8 +12,12 @@ namespace {
 constexpr double kFalseDiscoveries = 0.025;  // of cases, and of variants
 
 /// Where neither repetitions nor other variants say what a session may be wrong by: a measurement that is not marked as
-/// disturbed may have run at half of the fastest clock (docs/busy-machines.md).
+/// disturbed may have run at half of the fastest clock, or beside somebody else's thread on its core
+/// (docs/busy-machines.md).
 const double kNothingKnown = std::log(2.0);
+
+/// Of so many problems' times the median withstands one that is wrong.
+constexpr std::size_t kProblemsThatTell = 3;
 
 CaseNoise case_noise(std::vector<Contrast>& contrasts, const RelativeTimes& times) {
     fit_tails(contrasts);
@@ -37,6 +41,12 @@ std::map<std::string, double> implausible_shifts(const RelativeTimes& times) {
     for (const ProblemShift& one : times.problems)
         excess[one.problem] = std::max(0.0, std::abs(one.difference - machine) - kNothingKnown);
     return excess;
+}
+
+/// Measured once on either side, a case may lie wholly within some milliseconds in which others had its core, on one
+/// side alone: nothing in the session tells, and the other cases' scatter, which is mostly small, does not either.
+double of_single_sessions(const Sides& sides, std::size_t problems) {
+    return sides.sessions() == 2 && problems < kProblemsThatTell ? kNothingKnown : 0;
 }
 
 Judged judged_or_unknown(const Contrast& contrast, const std::optional<double>& common) {
@@ -89,6 +99,7 @@ JudgedChanges judge_changes(const std::vector<TimedCase>& cases, const std::vect
         result.cases.push_back(judged_or_unknown(contrasts[i], times.alone[i] ? noise.alone : noise.together));
         allowed[cases[i].variant].push_back(allowances[i] + excess[cases[i].problem]);
         result.cases.back().allowance += allowed[cases[i].variant].back();
+        result.cases.back().allowance = std::max(result.cases.back().allowance, of_single_sessions(sides, 1));
     }
     const std::vector<VariantContrast> variants = variant_contrasts(cases, times, noise, sides);
     std::vector<Contrast> telling;
@@ -101,7 +112,8 @@ JudgedChanges judge_changes(const std::vector<TimedCase>& cases, const std::vect
         const Judged judged =
             unknown ? judged_or_unknown(one.contrast, std::nullopt) : judged_variant(one, common, telling.size());
         result.variants.push_back({one.variant, one.cases, one.problems, one.alone, judged});
-        result.variants.back().judged.allowance += median_of(allowed[one.variant]);
+        double& allowance = result.variants.back().judged.allowance;
+        allowance = std::max(allowance + median_of(allowed[one.variant]), of_single_sessions(sides, one.problems));
     }
     result.case_level = discovery_level(probabilities(result.cases, std::identity()), kFalseDiscoveries);
     result.variant_level = discovery_level(probabilities(result.variants, &JudgedVariant::judged), kFalseDiscoveries);
