@@ -2,9 +2,12 @@
 
 #include "harness/records/csv.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
@@ -220,6 +223,37 @@ TEST(Csv, SaysWhatTheTransfersTakeWhereTheyWereMeasured) {
     EXPECT_EQ(rows[0].at("transfer_ns"), "2500.5");
     EXPECT_EQ(rows[1].at("transfer_ns"), "");
     EXPECT_EQ(rows[2].at("transfer_ns"), "");
+}
+
+TEST(JsonRows, AreTheCsvsWithNumbersAsNumbers) {
+    CaseRecord measured = csv_record(), failed = csv_record(), odd = csv_record();
+    measured.conditions.emplace_back(kTransferCondition, 2500.5);
+    failed.status = Status::crashed;
+    failed.reason = "signal 11";
+    odd.counters.front().second = std::numeric_limits<double>::infinity();
+    const std::vector records{measured, failed, odd};
+    const std::string text = to_json_rows(records);
+    const auto json = nlohmann::json::parse(text);
+    const auto rows = fields_of(to_csv(records));
+    ASSERT_EQ(json.size(), rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        for (const auto& [column, field] : rows[i]) {
+            const bool not_json = field == "inf";
+            ASSERT_EQ(json[i].contains(column), !field.empty() && !not_json) << column;
+            if (!json[i].contains(column)) continue;
+            const auto& value = json[i].at(column);
+            EXPECT_EQ(value.is_string() ? value.get<std::string>() : fmt::format("{}", value.get<double>()), field)
+                << column;
+        }
+    EXPECT_EQ(json[0].at("time_ns"), 1200.25);
+    EXPECT_EQ(json[0].at("transfer_ns"), 2500.5);
+    EXPECT_EQ(json[0].at("samples"), 3);
+    EXPECT_TRUE(json[0].at("distribution").is_string());
+    failed.reason = "signal 11, \"bad\"\n\x1b[31m\xff";
+    const std::string escaped = to_json_rows(std::vector{failed});
+    EXPECT_EQ(nlohmann::json::parse(escaped)[0].at("reason"), "signal 11, \"bad\"\n\x1b[31m\uFFFD");
+    EXPECT_EQ(escaped.find('\x1b'), std::string::npos) << escaped;
+    EXPECT_EQ(nlohmann::json::parse(to_json_rows({})), nlohmann::json::array());
 }
 
 }  // namespace

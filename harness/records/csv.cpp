@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "harness/families/family.hpp"
@@ -20,6 +21,25 @@ constexpr std::array<std::string_view, 16> kFirstColumns{
 constexpr std::array<std::string_view, 7> kLastColumns{"device", "driver",  "build",    "session",
                                                        "cache",  "samples", "disturbed"};
 constexpr std::string_view kFeaturePrefix = "problem_";
+
+/// A cell as it is written, empty where the column does not apply.
+struct Cell {
+    std::string text;
+    bool is_number = false;
+};
+
+Cell number_cell(std::string text) { return {std::move(text), true}; }
+
+/// A feature's: a number, or the name of a category.
+Cell feature_cell(std::string text) {
+    const bool is_number = !text.empty() && nlohmann::json::accept(text);
+    return {std::move(text), is_number};
+}
+
+/// JSON has no infinity and no NaN.
+bool has_json(const Cell& cell) {
+    return !cell.text.empty() && (!cell.is_number || (cell.text.back() >= '0' && cell.text.back() <= '9'));
+}
 
 /// Best time of each problem: what regret compares with. Peers cannot be chosen and do not count, nor do disturbed
 /// cases.
@@ -100,36 +120,69 @@ std::string feature_text(const CaseRecord& record, std::string_view asked, const
 /// Six digits: more than any timing is good for.
 std::string number(double value) { return fmt::format("{:.6g}", value); }
 
-std::vector<std::string> measured_fields(const CaseRecord& record, double best_ns) {
+void add_measured(const CaseRecord& record, double best_ns, std::vector<Cell>& row) {
     const bool ok = record.status == Status::ok && record.time_ns > 0;
     const auto if_ok = [&](double value) { return ok ? number(value) : std::string(); };
-    return {if_ok(record.time_ns),
-            if_ok(record.time_lo_ns),
-            if_ok(record.time_hi_ns),
-            fmt::format("{}", record.bytes),
-            fmt::format("{}", record.ops),
-            if_ok(record.bytes / record.time_ns),
-            if_ok(record.ops / record.time_ns),
-            record.floor_ns > 0 ? if_ok(record.floor_ns / record.time_ns) : "",
-            best_ns > 0 && !disturbance_of(record) ? if_ok(record.time_ns / best_ns) : ""};
+    for (std::string text :
+         {if_ok(record.time_ns), if_ok(record.time_lo_ns), if_ok(record.time_hi_ns), fmt::format("{}", record.bytes),
+          fmt::format("{}", record.ops), if_ok(record.bytes / record.time_ns), if_ok(record.ops / record.time_ns),
+          record.floor_ns > 0 ? if_ok(record.floor_ns / record.time_ns) : "",
+          best_ns > 0 && !disturbance_of(record) ? if_ok(record.time_ns / best_ns) : ""})
+        row.push_back(number_cell(std::move(text)));
 }
 
 /// Where a case comes from, how many samples its time is of, and what disturbed them.
-std::vector<std::string> last_fields(const CaseRecord& record) {
+void add_last(const CaseRecord& record, std::vector<Cell>& row) {
     const Provenance& provenance = record.provenance;
-    return {csv_field(provenance.device_key),
-            csv_field(provenance.driver),
-            csv_field(provenance.build),
-            csv_field(provenance.session),
-            csv_field(provenance.cache),
-            record.status == Status::ok ? fmt::format("{}", record.samples_ns.size()) : "",
-            std::string(disturbance_name(record))};
+    for (const std::string& text :
+         {provenance.device_key, provenance.driver, provenance.build, provenance.session, provenance.cache})
+        row.push_back({text});
+    row.push_back(number_cell(record.status == Status::ok ? fmt::format("{}", record.samples_ns.size()) : ""));
+    row.push_back({std::string(disturbance_name(record))});
 }
 
-void append_row(std::string& out, const std::vector<std::string>& fields) {
-    for (std::size_t i = 0; i < fields.size(); ++i) out.append(i ? "," : "").append(fields[i]);
-    out += '\n';
-}
+/// The columns of some cases of a family, and the row of each.
+class Table {
+public:
+    explicit Table(std::span<const CaseRecord> cases)
+        : best_(best_times(cases)),
+          features_(feature_names(cases)),
+          counters_(counter_names(cases)),
+          transfer_(any_transfer(cases)) {}
+
+    [[nodiscard]] std::vector<std::string> header() const {
+        std::vector<std::string> names(kFirstColumns.begin(), kFirstColumns.end());
+        for (const std::string& name : features_) names.push_back(feature_column(name));
+        names.insert(names.end(), counters_.begin(), counters_.end());
+        if (transfer_) names.emplace_back(kTransferCondition);
+        names.insert(names.end(), kLastColumns.begin(), kLastColumns.end());
+        return names;
+    }
+
+    [[nodiscard]] std::vector<Cell> row(const CaseRecord& record) const {
+        std::vector<Cell> row;
+        for (const std::string_view text :
+             {std::string_view(record.family), std::string_view(record.variant), std::string_view(record.role),
+              to_string(record.status), std::string_view(record.reason), std::string_view(record.problem),
+              std::string_view(record.configuration)})
+            row.push_back({std::string(text)});
+        const auto found = best_.find(record.problem);
+        add_measured(record, found == best_.end() ? 0 : found->second, row);
+        const std::string asked = asked_problem(record);
+        for (const auto& name : features_) row.push_back(feature_cell(feature_text(record, asked, name)));
+        for (const auto& name : counters_) row.push_back(number_cell(lookup(record.counters, name)));
+        if (transfer_)
+            row.push_back(
+                number_cell(record.status == Status::ok ? lookup(record.conditions, kTransferCondition) : ""));
+        add_last(record, row);
+        return row;
+    }
+
+private:
+    std::map<std::string_view, double> best_;
+    std::vector<std::string> features_, counters_;
+    bool transfer_;
+};
 
 }  // namespace
 
@@ -142,35 +195,42 @@ std::string feature_column(std::string_view feature) {
 }
 
 std::string to_csv(std::span<const CaseRecord> cases) {
-    const auto best = best_times(cases);
-    const auto features = feature_names(cases);
-    const auto counters = counter_names(cases);
-    std::vector<std::string> header(kFirstColumns.begin(), kFirstColumns.end());
-    for (const std::string& name : features) header.push_back(feature_column(name));
-    header.insert(header.end(), counters.begin(), counters.end());
-    const bool transfer = any_transfer(cases);
-    if (transfer) header.emplace_back(kTransferCondition);
-    header.insert(header.end(), kLastColumns.begin(), kLastColumns.end());
+    const Table table(cases);
     std::string out;
-    append_row(out, header);
+    for (const std::string& name : table.header()) out.append(out.empty() ? "" : ",").append(name);
+    out += '\n';
     for (const CaseRecord& record : cases) {
-        std::vector<std::string> row;
-        for (const std::string_view text :
-             {std::string_view(record.family), std::string_view(record.variant), std::string_view(record.role),
-              to_string(record.status), std::string_view(record.reason), std::string_view(record.problem),
-              std::string_view(record.configuration)})
-            row.push_back(csv_field(text));
-        const auto found = best.find(record.problem);
-        for (auto& field : measured_fields(record, found == best.end() ? 0 : found->second))
-            row.push_back(std::move(field));
-        const std::string asked = asked_problem(record);
-        for (const auto& name : features) row.push_back(feature_text(record, asked, name));
-        for (const auto& name : counters) row.push_back(lookup(record.counters, name));
-        if (transfer) row.push_back(record.status == Status::ok ? lookup(record.conditions, kTransferCondition) : "");
-        for (auto& field : last_fields(record)) row.push_back(std::move(field));
-        append_row(out, row);
+        bool first = true;
+        for (const Cell& cell : table.row(record)) {
+            out.append(first ? "" : ",").append(cell.is_number ? cell.text : csv_field(cell.text));
+            first = false;
+        }
+        out += '\n';
     }
     return out;
+}
+
+std::string to_json_rows(std::span<const CaseRecord> cases) {
+    const Table table(cases);
+    const std::vector<std::string> header = table.header();
+    const auto quoted = [](const std::string& text) {
+        return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    };
+    std::vector<std::string> names;
+    for (const std::string& name : header) names.push_back(quoted(name) + ": ");
+    std::string out = "[";
+    for (const CaseRecord& record : cases) {
+        const std::vector<Cell> row = table.row(record);
+        const char* before = "{";
+        out += out.size() == 1 ? "\n" : ",\n";
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            if (!has_json(row[i])) continue;
+            out.append(before).append(names[i]).append(row[i].is_number ? row[i].text : quoted(row[i].text));
+            before = ", ";
+        }
+        out += "}";
+    }
+    return out + "\n]\n";
 }
 
 }  // namespace espalier::bench

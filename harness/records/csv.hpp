@@ -19,4 +19,8 @@ std::string feature_column(std::string_view feature);
 /// problem; disturbed cases have none and are no best.
 std::string to_csv(std::span<const CaseRecord> cases);
 
+/// The rows of `to_csv` as a JSON array with an object per case and line: numbers are numbers, and what does not apply
+/// has no member.
+std::string to_json_rows(std::span<const CaseRecord> cases);
+
 }  // namespace espalier::bench

@@ -29,6 +29,7 @@ std::set<std::string> families_in(const fs::path& folder, std::span<const std::s
 fs::path export_path(const RecordSet& set, const fs::path& output, const std::string& family, ExportFormat format) {
     switch (format) {
         case ExportFormat::csv: return output / set.place / (family + ".csv");
+        case ExportFormat::json: return output / set.place / (family + ".json");
         case ExportFormat::benchmark: return output / set.place / (family + ".benchmark.json");
         case ExportFormat::t4: break;
     }
@@ -38,6 +39,7 @@ fs::path export_path(const RecordSet& set, const fs::path& output, const std::st
 std::string exported(const DeviceResults& results, ExportFormat format) {
     switch (format) {
         case ExportFormat::csv: return to_csv(results.cases);
+        case ExportFormat::json: return to_json_rows(results.cases);
         case ExportFormat::benchmark: return google_benchmark_json(results.device, results.cases);
         case ExportFormat::t4: break;
     }

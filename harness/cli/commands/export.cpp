@@ -20,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::map<std::string, report::ExportFormat> kFormats{{"csv", report::ExportFormat::csv},
+                                                           {"json", report::ExportFormat::json},
                                                            {"benchmark", report::ExportFormat::benchmark},
                                                            {"t4", report::ExportFormat::t4}};
 
@@ -80,9 +81,10 @@ void add_export(Command& app, ExitCode&) {
     command.add_option("--family", options->families, "only these families").delimiter(',');
     command
         .add_option("--format", options->formats,
-                    "csv; benchmark: Google Benchmark's JSON; t4: the auto-tuning community's")
+                    "csv; json: the same columns, an object per case; benchmark: Google Benchmark's JSON; t4: the "
+                    "auto-tuning community's")
         .delimiter(',')
-        .one_of({"csv", "benchmark", "t4"})
+        .one_of({"csv", "json", "benchmark", "t4"})
         .capture_default_str();
     command.add_flag("--json", options->json, "list what was written as JSON");
     command.callback([options] { run(*options); });
