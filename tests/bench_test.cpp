@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
 #include <vector>
 
 #include "harness/families/family_of.hpp"
@@ -49,6 +50,28 @@ TEST(Bench, GivesEveryCandidateTheWorkspaceThatItAskedFor) {
     for (int round = 0; round < 2; ++round)
         for (const Configuration& configuration : configurations) bench->run(0, configuration);
     EXPECT_EQ(seen, (std::vector<std::size_t>{100, 5000, 0, 100, 5000, 0}));
+}
+
+/// What was right in any order says nothing of a variant that promises one; the other way round it does.
+TEST(Bench, OutputsThatMayBeInAnyOrderAreNoReferenceForOrderedOnes) {
+    const std::vector<Registered<Problem>> registry{{with_budget("one"), DeviceKind::cpu, false, 0, "", ""}};
+    const Suite<Problem> suite{
+        .workload = [](const Problem&, std::uint64_t, Pattern) -> std::unique_ptr<Workload<Problem>> {
+            return std::make_unique<Nothing>();
+        }};
+    const FamilyOf<Problem> family("one", registry, suite);
+    const Tolerance ordered, any_order{.any_order = true};
+    const Tolerance wide_in_any_order{.absolute = 1, .any_order = true};
+    for (const auto& [kept, asked, is_one] : {std::tuple(ordered, ordered, true),
+                                              {ordered, any_order, true},
+                                              {any_order, any_order, true},
+                                              {any_order, ordered, false},
+                                              {any_order, wide_in_any_order, true},
+                                              {wide_in_any_order, any_order, false}}) {
+        const auto bench = family.bench(problem_key(Problem{}), 1, Pattern::uniform, device::describe_cpu());
+        bench->keep_outputs(kept);
+        EXPECT_EQ(bench->outputs_are_kept(asked), is_one) << kept.any_order << asked.any_order;
+    }
 }
 
 }  // namespace

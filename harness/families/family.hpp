@@ -74,8 +74,9 @@ public:
     [[nodiscard]] virtual Mismatch check_guards() = 0;
 
     /// Keeps a copy of the outputs, which are right within `tolerance`, where they are; and whether the outputs
-    /// now are, byte for byte, some that were kept with a tolerance no wider than this one. So a run is verified
-    /// without moving gigabytes to the host. Only few are kept, the first for as long as the inputs.
+    /// now are, byte for byte, some that were kept with a tolerance no wider than this one: outputs that may come in
+    /// any order do not stand for ordered ones. So a run is verified without moving gigabytes to the host. Only few are
+    /// kept, the first for as long as the inputs.
     virtual void keep_outputs(const Tolerance& tolerance) = 0;
     [[nodiscard]] virtual bool outputs_are_kept(const Tolerance& tolerance) = 0;
 

@@ -85,6 +85,7 @@ public:
     bool outputs_are_kept(const Tolerance& tolerance) override {
         return std::any_of(kept_.begin(), kept_.end(), [&](const Kept& kept) {
             return kept.tolerance.absolute <= tolerance.absolute && kept.tolerance.relative <= tolerance.relative &&
+                   kept.tolerance.any_order <= tolerance.any_order &&
                    std::equal(outputs_.begin(), outputs_.end(), kept.outputs.begin(),
                               [](const GuardedOutput& now, const BenchMemory& then) { return now.same_as(then); });
         });
