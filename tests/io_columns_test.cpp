@@ -278,6 +278,20 @@ TEST_F(Columns, AllEmptyColumnsAreNamedAtOnce) {
     EXPECT_EQ(read("a,b,c,d,y\n1,,x,,p\n2,,x,,q\n", {.ignored = {"2", "4"}}).schema.attributes.size(), 2U);
 }
 
+TEST_F(Columns, CodesThatDoublesCannotTellApartAreHintedAt) {
+    const auto hints = [&](const std::string& text) { return hints_of(read(text)); };
+    for (const char* table :
+         {"c,f,y\n1234567890123456789,5,p\n1234567890123456790,3,q\n1234567890123456789,1,q\n",
+          "c,f,y\n9007199254740993,5,p\n1,3,q\n1,4,q\n", "c,f,y\n-9007199254740993,5,p\n,3,q\n7,4,q\n"}) {
+        const auto found = hints(table);
+        ASSERT_EQ(found.size(), 1U) << table;
+        expect_holds(found[0], {"column 'c'", "beyond 9007199254740992", "--nominal 1"});
+    }
+    for (const char* table : {"c,f,y\n9007199254740991,5,p\n1,3,q\n1,4,q\n", "c,f,y\n1e25,5,p\n1,3,q\n1,4,q\n",
+                              "c,f,y\n1234567890123456789,5,p\n0.5,3,q\n1,4,q\n"})
+        EXPECT_TRUE(hints(table).empty()) << table;
+}
+
 TEST_F(Columns, AnIndexIsHintedAt) {
     const auto hints = [&](const std::string& text, const TableOptions& options = {}) {
         return hints_of(read(text, options));

@@ -78,6 +78,18 @@ bool are_different_whole_numbers(std::vector<Number> values) {
     return std::adjacent_find(values.begin(), values.end()) == values.end();
 }
 
+/// Whether the values are whole numbers of up to 19 digits, some of them beyond those that doubles tell apart.
+bool are_codes_beyond_doubles(const std::vector<Number>& values) {
+    constexpr Number kLast = 9007199254740992, kTwentyDigits = 1e19;
+    bool beyond = false;
+    for (const Number value : values) {
+        if (std::isnan(value)) continue;
+        if (value != std::floor(value) || std::abs(value) >= kTwentyDigits) return false;
+        beyond |= std::abs(value) >= kLast;
+    }
+    return beyond;
+}
+
 /// As programs that write tables call the numbers of the rows.
 bool is_called_as_indices_are(const Column& column, bool named) {
     constexpr std::array<std::string_view, 12> kNames{"id",    "index", "idx", "row",    "rowid", "row_id",
@@ -128,6 +140,12 @@ std::vector<std::string> hints_of(const Table& table) {
             hints.push_back("hint: column '" + printable(column.name) + "' numbers the rows (" + range_of(values) +
                             ") and is compared like any other; if it says nothing about them, leave it out with "
                             "--ignore " +
+                            std::to_string(column.position + 1));
+        else if (column.kind == ColumnKind::numeric && are_codes_beyond_doubles(values))
+            hints.push_back("hint: column '" + printable(column.name) +
+                            "' has whole numbers beyond 9007199254740992 (" + range_of(values) +
+                            "), of which double precision cannot tell neighbours apart; if they are codes, compare "
+                            "them as text with --nominal " +
                             std::to_string(column.position + 1));
     }
     constexpr std::size_t kFewClasses = 20;

@@ -12,7 +12,7 @@ namespace espalier::bench::io {
 std::vector<std::string> summary_of(const std::string& path, const Table& table, std::size_t most);
 
 /// What of a training table is likely to be no intention: a column that numbers the rows, which is a feature like any
-/// other; a label of nearly as many numbers as rows. Each names the option that says otherwise.
+/// other; codes that doubles cannot tell apart; a label of nearly as many numbers as rows. Each names the option that says otherwise.
 std::vector<std::string> hints_of(const Table& table);
 
 }  // namespace espalier::bench::io
