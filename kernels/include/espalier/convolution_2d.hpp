@@ -26,11 +26,12 @@ enum class Border {
 /// values add up to less than 1e36, so that no sum over an image is infinite.
 using Filter5x5 = std::array<float, 25>;
 
-/// 3x3 and 7x7 coefficients, applied as those of a `Filter5x5` are.
+/// 3x3 coefficients, applied as those of a `Filter5x5` are.
 using Filter3x3 = std::array<float, 9>;
+/// 7x7 coefficients, applied as those of a `Filter5x5` are.
 using Filter7x7 = std::array<float, 49>;
 
-/// The 5x5 filter that computes what a 3x3 one does, to the last bit: zeros around it.
+/// The 5x5 filter that computes what a 3x3 `filter` does, to the last bit: zeros around it.
 constexpr Filter5x5 as_5x5(const Filter3x3& filter) {
     Filter5x5 larger{};
     for (std::size_t i = 0; i < filter.size(); ++i) larger[(i / 3 + 1) * 5 + i % 3 + 1] = filter[i];
@@ -39,39 +40,42 @@ constexpr Filter5x5 as_5x5(const Filter3x3& filter) {
 
 /// Size of an 8-bit image in pixels, and its interleaved channels: 1, 3 or 4.
 struct ImageShape {
-    std::int64_t width = 0;
-    std::int64_t height = 0;
-    int channels = 3;
+    std::int64_t width = 0;   ///< pixels of a row
+    std::int64_t height = 0;  ///< rows
+    int channels = 3;         ///< bytes of a pixel
 
+    /// Whether all sizes are equal.
     friend bool operator==(const ImageShape&, const ImageShape&) = default;
 };
 
 /// An image that the caller owns: height x width x channels bytes, row by row without padding.
 /// `data` may be null if the image is empty.
 struct Image {
-    std::uint8_t* data = nullptr;
-    ImageShape shape;
+    std::uint8_t* data = nullptr;  ///< the first row
+    ImageShape shape;              ///< its size
 };
 
 /// An image to read.
 struct ConstImage {
-    const std::uint8_t* data = nullptr;
-    ImageShape shape;
+    const std::uint8_t* data = nullptr;  ///< the first row
+    ImageShape shape;                    ///< its size
 
     ConstImage() = default;
+    /// `pixels` of an image of `size`.
     ConstImage(const std::uint8_t* pixels, ImageShape size) : data(pixels), shape(size) {}
+    /// The same `image`, to read.
     ConstImage(const Image& image) : data(image.data), shape(image.shape) {}
 };
 
-/// result(y, x, c) = saturate(round(sum over dy, dx in -2..2 of filter[(dy+2)*5 + dx+2] * image(y+dy, x+dx, c)))
+/// result(y, x, c) = saturate(round(sum over dy, dx in -2..2 of `filter`[(dy+2)*5 + dx+2] * image(y+dy, x+dx, c)))
 /// to 0..255, ties rounded to even. With coefficients that are not whole a sum within rounding error of
 /// a half may come out as either neighbour; whole ones are exact.
-/// The image and the result have the same shape and must not overlap.
+/// What lies outside of the image is as `border` says. `image` and `result` have the same shape and must not overlap.
 /// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
 ESPALIER_API Result<void> convolve_2d(const Device& device, const ConstImage& image, const Filter5x5& filter,
                                       Border border, const Image& result, const Options& options = {});
 
-/// The same with a 7x7 filter, dx and dy in -3..3, on the CPU alone and without variants: products of a column and a
+/// The same with a 7x7 `filter`, dx and dy in -3..3, on the CPU alone and without variants: products of a column and a
 /// row (a Gaussian, a box) are found and take 14 multiplications a value instead of 49. Whole coefficients are computed
 /// exactly. Equal calls give equal bits. There is no plan: its own memory is seven rows of the image per thread.
 /// Errors: as above; unsupported for a GPU, unknown_variant where `Options::variant` names one.
@@ -88,7 +92,7 @@ public:
     using Plan::Plan;
 };
 
-/// Options: all but `stream` and `wait`. Errors: as of `convolve_2d`.
+/// A plan for `convolve_2d`. Options: all but `stream` and `wait`. Errors: as of `convolve_2d`.
 ESPALIER_API Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ImageShape& shape,
                                                       const Filter5x5& filter, Border border,
                                                       const Options& options = {});
@@ -98,21 +102,23 @@ ESPALIER_API Result<Explanation> explain_convolve_2d(const Device& device, const
                                                      const Filter5x5& filter, Border border,
                                                      const Options& options = {});
 
-/// `variant` is "rows_7x7", or "rows_7x7_separable" for a product of a column and a row.
+/// The same for `convolve_2d` with a 7x7 filter. `variant` is "rows_7x7", or "rows_7x7_separable" for a product of a
+/// column and a row.
 ESPALIER_API Result<Explanation> explain_convolve_2d(const Device& device, const ImageShape& shape,
                                                      const Filter7x7& filter, Border border,
                                                      const Options& options = {});
 
-// A 3x3 filter is computed as the 5x5 one that it stands for.
-
+/// `convolve_2d` with a 3x3 filter, which is computed as the 5x5 one that it stands for.
 inline Result<void> convolve_2d(const Device& device, const ConstImage& image, const Filter3x3& filter, Border border,
                                 const Image& result, const Options& options = {}) {
     return convolve_2d(device, image, as_5x5(filter), border, result, options);
 }
+/// A plan for `convolve_2d` with a 3x3 filter.
 inline Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ImageShape& shape, const Filter3x3& filter,
                                                 Border border, const Options& options = {}) {
     return plan_convolve_2d(device, shape, as_5x5(filter), border, options);
 }
+/// What `convolve_2d` with a 3x3 filter would run, and why.
 inline Result<Explanation> explain_convolve_2d(const Device& device, const ImageShape& shape, const Filter3x3& filter,
                                                Border border, const Options& options = {}) {
     return explain_convolve_2d(device, shape, as_5x5(filter), border, options);

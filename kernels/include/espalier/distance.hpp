@@ -47,23 +47,24 @@ enum class Layout {
 
 /// `count` items of `dims` numbers each.
 struct Items {
-    const float* values = nullptr;
-    std::int64_t count = 0;
-    std::int64_t dims = 0;
-    Layout layout = Layout::item_major;
+    const float* values = nullptr;       ///< count * dims numbers
+    std::int64_t count = 0;              ///< items
+    std::int64_t dims = 0;               ///< attributes of each
+    Layout layout = Layout::item_major;  ///< which of them lie side by side
 };
 
 /// How two items are compared.
 struct DistanceRule {
-    Metric metric = Metric::euclidean;
-    Missing missing = Missing::none;
+    Metric metric = Metric::euclidean;       ///< what their distance is
+    Missing missing = Missing::none;         ///< what a NaN means
     std::span<const AttributeType> types{};  ///< in host memory, one per attribute; for mixed_euclidean only
 };
 
-/// The distance of every query to every point, a matrix with a row per query and a column per point, in the layout
-/// that `select_smallest_k` is told: that of query q and point p is result[p * queries.count + q] if `transposed`,
-/// result[q * points.count + p] if `row_major`. (Every metric is symmetric: the row-major matrix is what exchanging
-/// the two sets gives transposed. That is how it is computed and explained.)
+/// The distance by `rule` of every one of `queries` to every one of `points`, a matrix with a row per query and a
+/// column per point, in the `layout` that `select_smallest_k` is told. That of query q and point p is
+/// result[p * queries.count + q] if `transposed`, result[q * points.count + p] if `row_major`. (Every metric is
+/// symmetric: the row-major matrix is what exchanging the two sets gives transposed. That is how it is computed and
+/// explained.)
 /// `result` has queries.count x points.count elements and overlaps neither set.
 /// Any size may be 0; without attributes the distance is that of two equal items (cosine: 1;
 /// Missing::allowed: NaN).

@@ -13,7 +13,7 @@
 
 namespace espalier::inline v0 {
 
-/// The inner product of two vectors of `elements` numbers, written to the one at `result`, which must not
+/// The inner product of two vectors `a` and `b` of `elements` numbers, written to the one at `result`, which must not
 /// overlap them. No elements give 0. The result is off by at most 1e-4 times the sum of |a_i b_i|; sums
 /// beyond the range of a float are infinite or NaN.
 /// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.

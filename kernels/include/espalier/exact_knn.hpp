@@ -17,24 +17,24 @@ namespace espalier::inline v0 {
 
 /// `count` items of `dims` numbers each, in host memory.
 struct ItemsOfDoubles {
-    const double* values = nullptr;
-    std::int64_t count = 0;
-    std::int64_t dims = 0;
-    Layout layout = Layout::item_major;
+    const double* values = nullptr;      ///< count * dims numbers
+    std::int64_t count = 0;              ///< items
+    std::int64_t dims = 0;               ///< attributes of each
+    Layout layout = Layout::item_major;  ///< which of them lie side by side
 };
 
 /// Neighbours as in `Neighbours`, with distances in double precision.
 struct ExactNeighbours {
-    std::int64_t queries = 0;
-    std::int64_t k = 0;
-    std::vector<double> distances;
-    std::vector<std::int32_t> indices;
+    std::int64_t queries = 0;           ///< lists
+    std::int64_t k = 0;                 ///< entries of each
+    std::vector<double> distances;      ///< nearest first
+    std::vector<std::int32_t> indices;  ///< of the points
 };
 
 /// Arrays as in `NeighbourLists`, for distances in double precision. In host memory.
 struct ExactNeighbourLists {
-    double* distances = nullptr;
-    std::int32_t* indices = nullptr;
+    double* distances = nullptr;      ///< k x queries
+    std::int32_t* indices = nullptr;  ///< the same, of the points
 };
 
 struct ExactKnnModel;
@@ -57,20 +57,23 @@ struct ExactKnnModel;
 /// invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
 class ESPALIER_API ExactKnnBase {
 public:
-    /// The nearest points of each query.
+    /// The nearest points of each of the `queries`.
     [[nodiscard]] Result<ExactNeighbours> kneighbors(const ItemsOfDoubles& queries, const Options& options = {}) const;
 
-    /// What the device would run for so many queries, and why; `missing` says whether some of them have missing cells.
+    /// What the device would run for so many `queries`, and why; `missing` says whether some of them have missing
+    /// cells.
     [[nodiscard]] Result<Explanation> explain_predict(std::int64_t queries, const Options& options = {},
                                                       Missing missing = Missing::none) const;
 
-    /// Bytes of host memory, beside the caller's arrays, that predictions for so many queries take, without what
+    /// Bytes of host memory, beside the caller's arrays, that predictions for so many `queries` take, without what
     /// `explain_predict` tells of the device's part. Of a model that was moved from, 0.
     [[nodiscard]] std::size_t predict_bytes(std::int64_t queries) const noexcept;
 
 protected:
+    /// @cond
     explicit ExactKnnBase(std::shared_ptr<const ExactKnnModel> model) noexcept : model_(std::move(model)) {}
     [[nodiscard]] const std::shared_ptr<const ExactKnnModel>& model() const noexcept { return model_; }
+    /// @endcond
 
 private:
     std::shared_ptr<const ExactKnnModel> model_;
@@ -79,22 +82,24 @@ private:
 /// k-nearest-neighbour classification in double precision.
 class ESPALIER_API ExactKnnClassifier : public ExactKnnBase {
 public:
-    /// `points` and `classes` (0 or more, one per point) may go after the call. Options: as for the queries.
+    /// `points` and `classes` (0 or more, one per point) may go after the call; `rule` says how they are asked.
+    /// Options: as for the queries.
     static Result<ExactKnnClassifier> fit(const Device& device, const ItemsOfDoubles& points,
                                           std::span<const std::int32_t> classes, const NeighbourRule& rule,
                                           const Options& options = {});
 
-    /// The class of each query, kNoClass for one without a neighbour that has a say.
+    /// The class of each of the `queries`, kNoClass for one without a neighbour that has a say.
     [[nodiscard]] Result<std::vector<std::int32_t>> predict(const ItemsOfDoubles& queries,
                                                             const Options& options = {}) const;
 
-    /// Predicts into an array of one class per query, with the neighbours that voted if their arrays are not null.
+    /// Predicts for `queries` into an array `classes` of one per query, with the `neighbours` that voted if their
+    /// arrays are not null.
     Result<void> predict(const ItemsOfDoubles& queries, std::int32_t* classes,
                          const ExactNeighbourLists& neighbours = {}, const Options& options = {}) const;
 
-    /// The share of the votes that each class has of each query's neighbours, the shares of one query side by side:
-    /// that of class c at [q * class_count() + c]. They sum to 1, or are all NaN for a query without a neighbour that
-    /// has a say.
+    /// The share of the votes that each class has of the neighbours of each of the `queries`, the shares of one query
+    /// side by side: that of class c at [q * class_count() + c]. They sum to 1, or are all NaN for a query without a
+    /// neighbour that has a say.
     [[nodiscard]] Result<std::vector<double>> predict_proba(const ItemsOfDoubles& queries,
                                                             const Options& options = {}) const;
 
@@ -108,15 +113,16 @@ private:
 /// k-nearest-neighbour regression in double precision; everything as for `ExactKnnClassifier`.
 class ESPALIER_API ExactKnnRegressor : public ExactKnnBase {
 public:
-    /// `targets`: one per point.
+    /// `points` as for a classifier, `targets`: one per point; `rule` says how they are asked.
     static Result<ExactKnnRegressor> fit(const Device& device, const ItemsOfDoubles& points,
                                          std::span<const double> targets, const NeighbourRule& rule,
                                          const Options& options = {});
 
-    /// The mean target of each query's neighbours, NaN for one without a neighbour that has a say.
+    /// The mean target of the neighbours of each of the `queries`, NaN for one without a neighbour that has a say.
     [[nodiscard]] Result<std::vector<double>> predict(const ItemsOfDoubles& queries, const Options& options = {}) const;
 
-    /// Predicts into an array of one target per query, with the neighbours that voted if their arrays are not null.
+    /// Predicts for `queries` into an array `targets` of one per query, with the `neighbours` that voted if their
+    /// arrays are not null.
     Result<void> predict(const ItemsOfDoubles& queries, double* targets, const ExactNeighbourLists& neighbours = {},
                          const Options& options = {}) const;
 

@@ -14,7 +14,7 @@ enum class Memory {
 
 /// How a call is carried out. The defaults suit data in host memory.
 struct Options {
-    Memory memory = Memory::host;
+    Memory memory = Memory::host;  ///< where the arrays are
 
     /// A stream of the device. Must be null for the CPU.
     Stream stream = nullptr;
@@ -23,8 +23,8 @@ struct Options {
     /// `stream`, and the arrays must stay valid until it is done. Host memory is always waited for.
     bool wait = true;
 
-    /// Equal calls on one device give equal bits, on any number of threads: the fastest variant that does is run. Naming another with `variant`
-    /// is then an error.
+    /// Equal calls on one device give equal bits, on any number of threads: the fastest variant that does is run.
+    /// Naming another with `variant` is then an error.
     bool deterministic = false;
 
     /// Instead of the selector's choice: "variant" or "variant:name=value;name=value". Naming one that

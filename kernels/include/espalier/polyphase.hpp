@@ -16,10 +16,10 @@ namespace espalier::inline v0 {
 /// Sizes of an interpolation: each of `receivers` traces of `samples` becomes `phases` copies, each followed by
 /// `padding` zeros.
 struct InterpolationShape {
-    std::int64_t receivers = 0;
-    std::int64_t samples = 0;
-    std::int64_t padding = 0;
-    std::int64_t phases = 1;
+    std::int64_t receivers = 0;  ///< traces
+    std::int64_t samples = 0;    ///< of each
+    std::int64_t padding = 0;    ///< zeros behind each copy
+    std::int64_t phases = 1;     ///< copies of each trace
 
     /// From one copy to the next.
     [[nodiscard]] constexpr std::int64_t pitch() const { return samples + padding; }

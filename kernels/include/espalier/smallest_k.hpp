@@ -27,12 +27,12 @@ inline constexpr std::int64_t kMaxSmallestK = 1024;
 /// indices have 32 bits), how many of each are kept, 1..kMaxSmallestK, how all arrays of the call lie in memory, in
 /// which order the k are wanted, and of what type the numbers are.
 struct SelectionShape {
-    std::int64_t rows = 0;
-    std::int64_t columns = 0;
-    std::int64_t k = 1;
-    MatrixLayout layout = MatrixLayout::transposed;
-    ListOrder order = ListOrder::ascending;
-    KeyType keys = KeyType::float32;
+    std::int64_t rows = 0;                           ///< lists of candidates
+    std::int64_t columns = 0;                        ///< candidates of each
+    std::int64_t k = 1;                              ///< how many of each are kept
+    MatrixLayout layout = MatrixLayout::transposed;  ///< of all arrays
+    ListOrder order = ListOrder::ascending;          ///< of the k
+    KeyType keys = KeyType::float32;                 ///< of what type the numbers are
 };
 
 /// The k smallest of every row with their columns, ascending, ties by the lower column. NaN comes after
@@ -80,7 +80,8 @@ public:
 ESPALIER_API Result<SelectionPlan> plan_select_smallest_k(const Device& device, const SelectionShape& shape,
                                                           const Options& options = {});
 
-/// What `select_smallest_k`, or `select_smallest_k_of`, would run, and why. Options: `variant`, `deterministic`, `threads`.
+/// What `select_smallest_k`, or `select_smallest_k_of`, would run, and why. Options: `variant`, `deterministic`,
+/// `threads`.
 ESPALIER_API Result<Explanation> explain_select_smallest_k(const Device& device, const SelectionShape& shape,
                                                            const Options& options = {});
 
