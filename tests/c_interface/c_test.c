@@ -351,6 +351,7 @@ static void test_distances(const espalier_device* cpu) {
     rule.type_count = 2;
     rule.types = NULL;
     INVALID("types is null", espalier_pairwise_distances(cpu, &q, &p, &rule, result[0], 0, 0, NULL));
+    rule.type_count = 0;
     rule.metric = 5;
     INVALID("metric is 5", espalier_pairwise_distances(cpu, &q, &p, &rule, result[0], 0, 0, NULL));
     rule.metric = 0;
