@@ -104,7 +104,7 @@ for kind in static shared; do
     "$scratch/$kind/consumer/from_c" || fail "the C interface"
     if [ $kind = static ]; then
         "$source/tests/link_test.sh" "$scratch/static/consumer/uses_dot" "$scratch/static/consumer/uses_all" \
-            "$scratch/static/consumer/libembeds_dot.so"
+            "$scratch/static/consumer/libembeds_dot.so" "$source/results"
     fi
     if cmake -S "$source/tests/consumer" -B "$scratch/$kind/wrong" -G "$generator" -DCOMPONENT=nonsense \
         -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$prefix" >"$scratch/log" 2>&1; then
