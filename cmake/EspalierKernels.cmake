@@ -170,7 +170,7 @@ endfunction()
 
 # espalier_links_all(<target>): a program that links the target has every family, whichever it calls.
 function(espalier_links_all target)
-  target_link_options(${target} INTERFACE -Wl,-u,espalier_every_family)
+  target_link_options(${target} INTERFACE LINKER:-u,espalier_every_family)
 endfunction()
 
 # espalier_shipped_sources(<out>): the registries of the shipping library and the objects that they link.
