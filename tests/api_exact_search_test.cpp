@@ -165,20 +165,21 @@ double bit(std::mt19937& random) { return static_cast<double>(random() % 2); }
 double small_whole(std::mt19937& random) { return static_cast<double>(random() % 10); }
 double quarter(std::mt19937& random) { return 1e6 + 0.25 * static_cast<double>(random() % 8); }
 
-INSTANTIATE_TEST_SUITE_P(
-    Tables, FewScans,
-    testing::Values(Case{"DistinctRows", 20, 0, uniform, leave}, Case{"RowsFortyTimes", 20, 0, uniform, repeat_rows},
-                    Case{"OneCellOf1e30", 20, 0, uniform, one_cell(1e30)},
-                    Case{"OneCellOfFloatMin", 20, 0, uniform, one_cell(-3.4e38)},
-                    Case{"OneCellOf1e200", 20, 0, uniform, one_cell(1e200)},
-                    Case{"OneInfiniteCell", 20, 0, uniform, one_cell(HUGE_VAL)},
-                    Case{"Minus9999InHundredth", 20, 0.1, uniform, no_data(-9999)},
-                    Case{"FloatMinInHundredth", 20, 0.1, uniform, no_data(-3.4e38)},
-                    Case{"Int32MinInHundredth", 20, 0.1, uniform, no_data(-2147483648.0)},
-                    Case{"OffsetColumn", 20, 0, uniform, offset_column}, Case{"Bits", 20, 0, bit, leave},
-                    Case{"BitsThatRecur", 8, 0, bit, leave}, Case{"WholeNumbers", 4, 0, small_whole, leave},
-                    Case{"QuartersFarFromZero", 6, 0, quarter, leave}),
-    [](const auto& one) { return std::string(one.param.name); });
+INSTANTIATE_TEST_SUITE_P(Tables, FewScans,
+                         testing::Values(Case{"DistinctRows", 20, 0, uniform, leave},
+                                         Case{"RowsFortyTimes", 20, 0, uniform, repeat_rows},
+                                         Case{"OneCellOf1e30", 20, 0, uniform, one_cell(1e30)},
+                                         Case{"OneCellOfFloatMin", 20, 0, uniform, one_cell(-3.4e38)},
+                                         Case{"OneCellOf1e200", 20, 0, uniform, one_cell(1e200)},
+                                         Case{"OneInfiniteCell", 20, 0, uniform, one_cell(HUGE_VAL)},
+                                         Case{"Minus9999InHundredth", 20, 0.1, uniform, no_data(-9999)},
+                                         Case{"FloatMinInHundredth", 20, 0.1, uniform, no_data(-3.4e38)},
+                                         Case{"Int32MinInHundredth", 20, 0.1, uniform, no_data(-2147483648.0)},
+                                         Case{"OffsetColumn", 20, 0, uniform, offset_column},
+                                         Case{"Bits", 20, 0, bit, leave}, Case{"BitsThatRecur", 8, 0, bit, leave},
+                                         Case{"WholeNumbers", 4, 0, small_whole, leave},
+                                         Case{"QuartersFarFromZero", 6, 0, quarter, leave}),
+                         [](const auto& one) { return std::string(one.param.name); });
 
 TEST(ExactSearch, NearTiesGetMoreCandidates) {
     // 400 points at 1 + i 1e-12, in an order of their own, among others far away: neither equal nor told by floats.
@@ -202,8 +203,10 @@ TEST(ExactSearch, HugeQueriesAreScannedRightly) {
 }
 
 TEST(ExactSearch, NominalTiesNeedNoScan) {
-    const Items64 points = drawn(6, 2000, 10, [](std::mt19937& random) { return 1e12 + static_cast<double>(random() % 3); });
-    const Items64 queries = drawn(7, 60, 10, [](std::mt19937& random) { return 1e12 + static_cast<double>(random() % 4); });
+    const Items64 points =
+        drawn(6, 2000, 10, [](std::mt19937& random) { return 1e12 + static_cast<double>(random() % 3); });
+    const Items64 queries =
+        drawn(7, 60, 10, [](std::mt19937& random) { return 1e12 + static_cast<double>(random() % 4); });
     const std::vector types(10, AttributeType::nominal);
     const Formula unequal = [](const Row& x, const Row& y) {
         double sum = 0;
@@ -225,9 +228,9 @@ TEST(ExactSearch, EveryPipelineKeepsTheOrderOfTies) {
     Items64 asked = queries;
     for (Row& row : asked.rows) row.push_back(30);
     const ExactKnnClassifier model = fitted(apart, {.k = 5});
-    for (const Explanation::RankedChoice& one : model.explain_predict(40).value().ranking)
-        if (one.infeasible.empty())
-            expect_scanned(model, 5, apart, asked, euclidean, {.variant = one.variant});
+    const std::vector<Explanation::RankedChoice> ranking = model.explain_predict(40).value().ranking;
+    for (const Explanation::RankedChoice& one : ranking)
+        if (one.infeasible.empty()) expect_scanned(model, 5, apart, asked, euclidean, {.variant = one.variant});
     expect_scanned(model, 5, apart, asked, euclidean, {.variant = "cpu_two_stage"});
 }
 
@@ -263,14 +266,15 @@ TEST(ExactMetrics, MinkowskiIsTheRootOfPowers) {
                        return most;
                    });
     // |1 - 4|^3 + |2 - 6|^3 = 91, by hand.
-    const auto one = fitted({{{1, 2}}}, {.k = 1}, {.metric = ExactMetric::minkowski, .p = 3}).kneighbors(Items64{{{4, 6}}}.items());
+    const auto one =
+        fitted({{{1, 2}}}, {.k = 1}, {.metric = ExactMetric::minkowski, .p = 3}).kneighbors(Items64{{{4, 6}}}.items());
     EXPECT_NEAR(one.value().distances[0], 4.497941445275415, 1e-15);
     Items64 gaps = points;
     for (std::size_t i = 0; i < gaps.rows.size(); ++i) gaps.rows[i][i % 11] = kNone;
     gaps.rows[5] = Row(11, kNone);
-    expect_scanned(fitted(gaps, {.k = 300, .distance = {.missing = Missing::allowed}},
-                          {.metric = ExactMetric::minkowski, .p = 3}),
-                   300, gaps, queries, [](const Row& x, const Row& y) { return power_sum(x, y, 3); });
+    expect_scanned(
+        fitted(gaps, {.k = 300, .distance = {.missing = Missing::allowed}}, {.metric = ExactMetric::minkowski, .p = 3}),
+        300, gaps, queries, [](const Row& x, const Row& y) { return power_sum(x, y, 3); });
 }
 
 /// The angle between two places by their vectors.

@@ -109,7 +109,8 @@ private:
             if (open_[static_cast<std::size_t>(q)]) waiting.push_back(q);
         for (std::size_t from = 0; from < waiting.size(); from += static_cast<std::size_t>(at_once)) {
             const std::size_t end = std::min(waiting.size(), from + static_cast<std::size_t>(at_once));
-            ListedQueries lists{.queries = {waiting.data() + from, waiting.data() + end}, .candidates = round.candidates};
+            ListedQueries lists{.queries = {waiting.data() + from, waiting.data() + end},
+                                .candidates = round.candidates};
             if (auto listed = list(round, lists, options); !listed) {
                 // A pipeline that was asked for by name may know fewer candidates: all points are looked at then.
                 if (number > 0 && listed.error().code == ErrorCode::unsupported) return {};
@@ -172,8 +173,8 @@ private:
                 errors.guard([&] {
                     if (!open_[static_cast<std::size_t>(q)]) return;
                     const double* const query = queries_.of(q);
-                    const bool missing =
-                        allowed() && (table.points().missing || queries_.dims == 0 || has_missing(query, queries_.dims));
+                    const bool missing = allowed() && (table.points().missing || queries_.dims == 0 ||
+                                                       has_missing(query, queries_.dims));
                     if (!find(exact::Search(table, query, missing, wanted), q, found)) return;
                     write(model_, found, first_ + q, all_, results_);
                     open_[static_cast<std::size_t>(q)] = 0;
@@ -217,7 +218,8 @@ Result<void> ask_exactly(const ExactKnnModel& model, const ItemsOfDoubles& queri
     if (auto error = not_on_host(options)) return *error;
     if (auto error = invalid_exact_queries(model, queries)) return *error;
     if (auto error = wrong_results(model, queries, results)) return *error;
-    if (auto refused = exact::invalid_places(model.table.rule(), queries, "queries")) return invalid(std::move(*refused));
+    if (auto refused = exact::invalid_places(model.table.rule(), queries, "queries"))
+        return invalid(std::move(*refused));
     if (model.rounds.empty() && !options.variant.empty())
         return Error{ErrorCode::unsupported,
                      "the option variant names '" + std::string(options.variant) +

@@ -38,9 +38,8 @@ std::vector<std::int32_t> first_equals(const Rows& rows) {
     std::iota(order.begin(), order.end(), 0);
     std::iota(first.begin(), first.end(), 0);
     const auto hash = [&](std::int32_t row) { return hashes[static_cast<std::size_t>(row)]; };
-    std::ranges::sort(order, [&](std::int32_t a, std::int32_t b) {
-        return hash(a) != hash(b) ? hash(a) < hash(b) : a < b;
-    });
+    std::ranges::sort(order,
+                      [&](std::int32_t a, std::int32_t b) { return hash(a) != hash(b) ? hash(a) < hash(b) : a < b; });
     for (std::size_t i = 1; i < order.size(); ++i) {
         if (hash(order[i]) != hash(order[i - 1])) continue;
         // Rows of one hash that differ are as good as impossible: then some equal ones stay apart, which is no harm.

@@ -20,10 +20,10 @@ struct Pair {
     const double* x;
     const double* y;
     std::int64_t dims;
-    const AttributeType* types;   ///< for mixed_euclidean only
-    const double* weights;        ///< what unequal values count: squared for mixed_euclidean, as they are for hamming
-    double p = 2;                 ///< for minkowski only
-    double limit = HUGE_VAL;      ///< a distance that is surely larger may be given as infinite
+    const AttributeType* types;  ///< for mixed_euclidean only
+    const double* weights;       ///< what unequal values count: squared for mixed_euclidean, as they are for hamming
+    double p = 2;                ///< for minkowski only
+    double limit = HUGE_VAL;     ///< a distance that is surely larger may be given as infinite
 };
 
 /// Half of a squared distance at unit length that rounding alone can make of parallel items.
@@ -65,7 +65,8 @@ inline double minkowski(const Pair& pair, bool missing) {
 
 /// The central angle of two places in radians. NaN if a coordinate is missing.
 inline double haversine(const Pair& pair) {
-    const double of_latitude = std::sin((pair.x[0] - pair.y[0]) / 2), of_longitude = std::sin((pair.x[1] - pair.y[1]) / 2);
+    const double of_latitude = std::sin((pair.x[0] - pair.y[0]) / 2),
+                 of_longitude = std::sin((pair.x[1] - pair.y[1]) / 2);
     const double square =
         of_latitude * of_latitude + std::cos(pair.x[0]) * std::cos(pair.y[0]) * of_longitude * of_longitude;
     return 2 * std::asin(std::sqrt(square > 1 ? 1 : square));
@@ -115,7 +116,8 @@ double distance_of(const Pair& pair) {
             if constexpr (metric == Comparison::manhattan)
                 sum += std::fabs(difference);
             else if constexpr (metric == Comparison::mixed_euclidean)
-                sum += types[a] == AttributeType::nominal ? (x[a] == y[a] ? 0.0 : weights[a] * weights[a]) : difference * difference;
+                sum += types[a] == AttributeType::nominal ? (x[a] == y[a] ? 0.0 : weights[a] * weights[a])
+                                                          : difference * difference;
             else
                 sum += difference * difference;
         }

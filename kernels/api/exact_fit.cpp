@@ -89,7 +89,8 @@ Result<std::vector<Round>> rounds_for(const Device& device, const exact::Table& 
     const std::int64_t rows = table.points().count;
     const auto floats = table.floats(table.points());
     const Items items{floats.get(), rows, table.float_dims(), Layout::attribute_major};
-    const auto model = Model::fit(device, items, labels, finding, {.stream = options.stream, .threads = options.threads});
+    const auto model =
+        Model::fit(device, items, labels, finding, {.stream = options.stream, .threads = options.threads});
     if (!model) return model.error();
     const Finder first(model.value());
     std::vector<Round> rounds{{finding.k, first, first.allowing_missing()}};

@@ -17,8 +17,8 @@ namespace {
 using RadiusLists = std::vector<std::vector<exact::Neighbour>>;
 
 /// The neighbours of each query within a radius.
-Result<RadiusLists> within(const std::shared_ptr<const ExactKnnModel>& model, const ItemsOfDoubles& queries, double radius,
-                     const Options& options) {
+Result<RadiusLists> within(const std::shared_ptr<const ExactKnnModel>& model, const ItemsOfDoubles& queries,
+                           double radius, const Options& options) {
     if (auto error = invalid_exact_queries(*present(model), queries)) return *error;
     if (!(radius >= 0))
         return invalid("radius is " + std::to_string(radius) + ": it is a distance, 0 or more, or infinite");
@@ -36,10 +36,10 @@ Result<ExactNeighbours> ExactKnnBase::kneighbors(const ItemsOfDoubles& queries, 
         ExactNeighbours neighbours{queries.count, model_->k, {}, {}};
         neighbours.distances.resize(static_cast<std::size_t>(queries.count * model_->k));
         neighbours.indices.resize(neighbours.distances.size());
-        const auto done =
-            ask_exactly(*model_, queries,
-                {.distances = neighbours.distances.data(), .indices = neighbours.indices.data(), .side_by_side = true},
-                options);
+        const auto done = ask_exactly(
+            *model_, queries,
+            {.distances = neighbours.distances.data(), .indices = neighbours.indices.data(), .side_by_side = true},
+            options);
         if (!done) return done.error();
         return neighbours;
     });
@@ -81,8 +81,8 @@ std::size_t ExactKnnBase::predict_bytes(std::int64_t queries) const noexcept {
     std::size_t lists = 0;
     for (const Round& round : model_->rounds) {
         constexpr std::int64_t kEntries = std::int64_t{1} << 20;  // of one round at a time
-        lists = std::max(lists, static_cast<std::size_t>(std::min(at_once * round.candidates,
-                                                                  std::max(kEntries, 256 * round.candidates))));
+        lists = std::max(lists, static_cast<std::size_t>(
+                                    std::min(at_once * round.candidates, std::max(kEntries, 256 * round.candidates))));
     }
     return static_cast<std::size_t>(at_once * dims) * (sizeof(double) + 2 * sizeof(float)) +
            lists * (sizeof(float) + sizeof(std::int32_t));
@@ -104,7 +104,8 @@ Result<void> ExactKnnClassifier::predict(const ItemsOfDoubles& queries, std::int
     return guarded([&]() -> Result<void> {
         if (auto error = null_array(classes, "classes", queries.count)) return *error;
         return ask_exactly(*present(model()), queries,
-                   {.classes = classes, .distances = neighbours.distances, .indices = neighbours.indices}, options);
+                           {.classes = classes, .distances = neighbours.distances, .indices = neighbours.indices},
+                           options);
     });
 }
 
@@ -168,7 +169,8 @@ Result<void> ExactKnnRegressor::predict(const ItemsOfDoubles& queries, double* t
     return guarded([&]() -> Result<void> {
         if (auto error = null_array(targets, "targets", queries.count)) return *error;
         return ask_exactly(*present(model()), queries,
-                   {.targets = targets, .distances = neighbours.distances, .indices = neighbours.indices}, options);
+                           {.targets = targets, .distances = neighbours.distances, .indices = neighbours.indices},
+                           options);
     });
 }
 

@@ -50,10 +50,8 @@ double value_of(const ItemsOfDoubles& items, std::int64_t item, std::int64_t att
 }  // namespace
 
 RowRule row_rule(const DistanceRule& rule, const ExactDistance& distance, std::int64_t dims) {
-    RowRule made{.comparison = comparison_of(rule, distance),
-                 .p = distance.p,
-                 .degrees = distance.degrees,
-                 .given_dims = dims};
+    RowRule made{
+        .comparison = comparison_of(rule, distance), .p = distance.p, .degrees = distance.degrees, .given_dims = dims};
     const bool mixed = made.comparison == Comparison::mixed_euclidean;
     for (std::int64_t a = 0; a < dims; ++a) {
         const double weight = distance.weights.empty() ? 1 : distance.weights[static_cast<std::size_t>(a)];

@@ -47,7 +47,8 @@ void Search::to_points(std::vector<Neighbour>& rows) const {
             const bool enough = !wanted_.radius && static_cast<std::int64_t>(points.size()) >= wanted_.k;
             if (enough && nearer({points.back().distance, std::numeric_limits<std::int32_t>::max()}, one)) break;
             const auto equal = copies.of(one.index);
-            const auto most = wanted_.radius ? equal.size() : std::min(equal.size(), static_cast<std::size_t>(wanted_.k));
+            const auto most =
+                wanted_.radius ? equal.size() : std::min(equal.size(), static_cast<std::size_t>(wanted_.k));
             for (const std::int32_t point : equal.first(most)) points.push_back({one.distance, point});
         }
         rows = std::move(points);

@@ -46,7 +46,8 @@ Table::Table(Rows points, const RowRule& rule, Missing missing)
       copies_(points_),
       centres_(index(points_.dims)),
       ranks_(index(points_.dims)),
-      far_(index(points_.dims)) {
+      far_(index(points_.dims)),
+      limits_(index(points_.dims), kMost) {
     count_missing();
     if (rule_.comparison == Comparison::cosine) {
         for (std::int64_t i = 0; i < points_.count && !zeros_; ++i) zeros_ = is_zero(points_.of(i), points_.dims);
@@ -58,6 +59,7 @@ Table::Table(Rows points, const RowRule& rule, Missing missing)
     centre();
     scale();
     find_far();
+    clamp_far();
     find_unit();
 }
 
@@ -138,6 +140,20 @@ void Table::find_far() {
         }
 }
 
+/// Few values beyond all others are codes for "no data" or mistakes. Left as they are, each would pull the mean of its
+/// attribute along, about which pipelines centre.
+void Table::clamp_far() {
+    for (std::size_t a = 0; a < far_.size(); ++a) {
+        Far& far = far_[a];
+        if (far.many || far.values.empty()) continue;
+        const double limit = 2 * kFarTimes * most_;
+        limits_[a] = std::min(limit, kMost);
+        clamps_few_ = true;
+        for (double& value : far.values) value = std::clamp(value, -limits_[a], limits_[a]);
+        far.values.erase(std::unique(far.values.begin(), far.values.end()), far.values.end());
+    }
+}
+
 double Table::gap(std::int64_t attribute, double coordinate) const {
     const Far& far = far_[index(attribute)];
     if (far.many || std::fabs(coordinate) <= kFarTimes * most_) return 0;
@@ -153,7 +169,7 @@ double Table::gap(std::int64_t attribute, double coordinate) const {
 void Table::find_unit() {
     const Comparison comparison = rule_.comparison;
     const bool counts_nominal = comparison == Comparison::mixed_euclidean || comparison == Comparison::hamming;
-    if (points_.missing || points_.dims == 0 || (counts_nominal && rule_.weighted)) return;
+    if (points_.missing || clamps_few_ || points_.dims == 0 || (counts_nominal && rule_.weighted)) return;
     const double most = most_units(comparison, points_.dims);
     int exponent = counts_nominal ? 0 : std::numeric_limits<int>::max();
     double largest = 0;

@@ -15,11 +15,12 @@ namespace espalier::exact {
 /// A training set, and how items become floats that keep as much of their distances as floats can.
 ///
 /// Numeric attributes are centred by their medians and, but for mixed_euclidean, scaled by a power of two that brings
-/// the largest coordinate of most points to about 2^10. What is beyond 2^50 then becomes 2^50: that brings items nearer
-/// to each other, never farther, so that a distance of floats is still a lower bound; and a single cell of 1e30 takes
-/// nothing from all others. A nominal value becomes its rank among the points' values, one that no point has the number
-/// after the last. For cosine nothing is moved, and a further attribute is 1 for points that are zero, because they are
-/// not half as far from others as they should be.
+/// the largest coordinate of most points to about 2^10. What is far beyond that is clamped, which brings items nearer
+/// to each other, never farther, so that a distance of floats is still a lower bound; and cells of 1e30 or -9999 take
+/// nothing from all others: at 512 times that coordinate where an attribute has few such values, else at 2^50. A
+/// nominal value becomes its rank among the points' values, one that no point has the number after the last. For cosine
+/// nothing is moved, and a further attribute is 1 for points that are zero, because they are not half as far from
+/// others as they should be.
 ///
 /// Points that are equal are there once; `copies` knows which ones a row stands for.
 class Table {
@@ -38,7 +39,8 @@ public:
     /// Attribute `attribute` of an item as the floats have it, before it is rounded; of a numeric one.
     [[nodiscard]] double centred(const double* item, std::int64_t attribute) const {
         const double value = (item[attribute] - centres_[index(attribute)]) * scale_;
-        return value > kMost ? kMost : value < -kMost ? -kMost : value;
+        const double most = limits_[index(attribute)];
+        return value > most ? most : value < -most ? -most : value;
     }
 
     /// How far a coordinate of `attribute` is from the next one that some point has, where it is so large that this
@@ -71,6 +73,7 @@ private:
     [[nodiscard]] double largest_of_most() const;
     void scale();
     void find_far();
+    void clamp_far();
     void find_unit();
     void rank(std::int64_t attribute);
     void count_missing();
@@ -84,7 +87,9 @@ private:
     std::vector<double> centres_;             ///< one per attribute
     std::vector<std::vector<double>> ranks_;  ///< the values of nominal attributes, ascending
     std::vector<Far> far_;
-    double scale_ = 1, most_ = 0;  ///< the latter: the largest coordinate of most points
+    std::vector<double> limits_;        ///< where coordinates are clamped, one per attribute
+    bool clamps_few_ = false;           ///< at less than 2^50
+    double scale_ = 1, most_ = 0;       ///< the latter: the largest coordinate of most points
     double unit_ = 0, most_units_ = 0;  ///< of coordinates that are exact in floats; 0: they are not
     bool zeros_ = false;
     std::int64_t most_missing_ = 0;

@@ -58,8 +58,8 @@ enum class ExactMetric {
 /// What models in double precision are told of the distance beyond `NeighbourRule::distance`.
 struct ExactDistance {
     ExactMetric metric = ExactMetric::of_rule;
-    double p = 2;         ///< of minkowski, 1 or more; infinity is chebyshev
-    bool degrees = false; ///< of haversine: what the coordinates are in
+    double p = 2;          ///< of minkowski, 1 or more; infinity is chebyshev
+    bool degrees = false;  ///< of haversine: what the coordinates are in
     /// One per attribute, finite and not negative; none: 1 each. Numeric attributes are multiplied by theirs before
     /// they are compared. Nominal values that differ count the weight as a difference: its square is added up by
     /// mixed_euclidean. By hamming an attribute counts as its weight. A weight of 0 leaves the attribute out. Not for
@@ -77,8 +77,8 @@ struct ExactKnnModel;
 /// whether a point that is no candidate could be nearer than the k-th neighbour; queries for which it cannot be
 /// excluded get up to 1,024 candidates, and those for which this is not enough are scanned on the host. The last is
 /// slow, and rare: equal points are compared once, however many there are; cells that are much larger than most (1e30
-/// for "no data") do not widen the bound; and where single precision is exact, as it is for small whole numbers, a CPU's
-/// lists need no bound. Always scanned are cosine with missing cells, minkowski, haversine, and k beyond 1,024.
+/// for "no data") do not widen the bound; and where single precision is exact, as it is for small whole numbers, a
+/// CPU's lists need no bound. Always scanned are cosine with missing cells, minkowski, haversine, and k beyond 1,024.
 ///
 /// `Missing::allowed` costs nothing where neither points nor queries have NaN. Cosine distances are half the squared
 /// distances of the items at unit length, which lose nothing where rows are nearly parallel; what double cannot tell
