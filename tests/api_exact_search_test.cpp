@@ -122,7 +122,7 @@ void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 class FewScans : public testing::TestWithParam<Case> {};
 
 TEST_P(FewScans, AndTheAnswersOfAScan) {
-    constexpr int kPoints = 2000, kQueries = 100;
+    constexpr int kPoints = 2000, kQueries = 50;
     Items64 points = drawn(1, kPoints, GetParam().dims, GetParam().cell);
     Items64 queries = drawn(2, kQueries, GetParam().dims, GetParam().cell);
     GetParam().spoil(points, queries);

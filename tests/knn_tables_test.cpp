@@ -183,7 +183,7 @@ TEST_F(KnnTables, ExactMetricsWeightsAndRadius) {
     expect_output(train + "--test " + file("one.csv", "x,y\n0,3\n") + "--k 1 --neighbours --metric minkowski --p 3",
                   "row,predicted,neighbour_1,distance_1\n1,b,2,1.2599210498948732\n");
     expect_output(train + test + "--radius 3 --neighbours",
-                  "row,predicted,neighbours,distances\n1,a,1 2,3 1.4142135623730951\n2,?,,\n");
+                  "row,predicted,neighbours,distances\n1,a,2 1,1.4142135623730951 3\n2,?,,\n");
     expect_output(train + test + "--k 1 --attribute-weights y=0,1=2", "row,predicted\n1,a\n2,b\n");
     expect_failure(train + test + "--attribute-weights z=1", 2, {"'z'", "no attribute"});
     expect_failure(train + test + "--attribute-weights c=1", 2, {"'c'", "the label"});
