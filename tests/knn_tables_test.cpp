@@ -173,7 +173,7 @@ TEST_F(KnnTables, ArffAndLibsvmAreTables) {
     expect_failure("--train " + svm + "--test " + file("more.svm", "1 4:1\n") + "--k 1", 4,
                    {"more.svm: line 1", "index 4 is beyond the 3 attributes"});
     expect_failure("--data " + file("bad.arff", arff + "1,one,a\n"), 4, {"bad.arff: line 6", "'one'", "'y'"});
-    expect_output("--format csv --train " + file("rows", "1 1:5\n2 1:5\n") + "--test " + svm + "--quiet --k 1", "");
+    expect_failure("--format csv --data " + svm + "--k 1", 4, {"train.svm", "--delimiter"});
 }
 
 TEST_F(KnnTables, ExactMetricsWeightsAndRadius) {
@@ -195,8 +195,9 @@ TEST_F(KnnTables, ExactMetricsWeightsAndRadius) {
         "--train " + file("places.csv", "lat,lon,c\n52.52,13.4,berlin\n48.86,2.35,paris\n") + "--quiet --k 1 ";
     expect_output(places + "--metric haversine --test " + file("lyon.csv", "lat,lon\n45.76,4.84\n"),
                   "row,predicted\n1,paris\n");
-    expect_failure(places + "--metric haversine --test " + file("swapped.csv", "lat,lon\n4.84,45.76\n95,1\n"), 2,
-                   {"latitude", "95"});
+    expect_failure(places + "-o " + quoted(folder / "none.csv") + " --metric haversine --test " +
+                       file("swapped.csv", "lat,lon\n4.84,45.76\n95,1\n"),
+                   2, {"latitude", "95"});
     const std::string words = "--train " + file("words.csv", "u,v,w,c\na,b,c,p\na,x,x,q\n") + "--quiet --k 2 ";
     expect_output(words + "--metric hamming --neighbours --test " + file("word.csv", "u,v,w\na,b,x\n"),
                   "row,predicted,neighbour_1,distance_1,neighbour_2,distance_2\n"
