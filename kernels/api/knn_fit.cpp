@@ -28,15 +28,6 @@ std::optional<Error> invalid_fit(const Device& device, const Items& points, std:
     return wrong_arrays({&state_of(device), options.memory}, specs, pointers, {});
 }
 
-/// The largest class number is reserved by the variants' vote.
-std::optional<Error> invalid_classes(std::span<const std::int32_t> classes) {
-    constexpr auto kReserved = std::numeric_limits<std::int32_t>::max();
-    const auto wrong = std::ranges::find_if(classes, [](std::int32_t c) { return c < 0 || c == kReserved; });
-    if (wrong == classes.end()) return std::nullopt;
-    return invalid("the class of point " + std::to_string(wrong - classes.begin()) + " is " + std::to_string(*wrong) +
-                   ": classes go from 0 to " + std::to_string(kReserved - 1));
-}
-
 /// The points in the memory of their device, attribute-major.
 Resident<float> resident(const DeviceState& state, const Items& points, const Options& options) {
     if (options.memory == Memory::host) {
@@ -85,6 +76,14 @@ std::vector<T> labels_on_host(const Device& device, std::span<const T> labels, c
 }
 
 }  // namespace
+
+std::optional<Error> invalid_classes(std::span<const std::int32_t> classes) {
+    constexpr auto kReserved = std::numeric_limits<std::int32_t>::max();
+    const auto wrong = std::ranges::find_if(classes, [](std::int32_t c) { return c < 0 || c == kReserved; });
+    if (wrong == classes.end()) return std::nullopt;
+    return invalid("the class of point " + std::to_string(wrong - classes.begin()) + " is " + std::to_string(*wrong) +
+                   ": classes go from 0 to " + std::to_string(kReserved - 1));
+}
 
 Result<KnnClassifier> KnnClassifier::fit(const Device& device, const Items& points,
                                          std::span<const std::int32_t> classes, const NeighbourRule& rule,

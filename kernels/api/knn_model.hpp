@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -58,6 +60,9 @@ inline std::shared_ptr<const KnnModel> shared_model(KnnModel model) {
     const auto both = std::make_shared<const FittedKnn>(std::move(model));
     return {both, &both->as_fitted};
 }
+
+/// What is wrong with the classes of points. The largest number is reserved by the variants' vote.
+std::optional<Error> invalid_classes(std::span<const std::int32_t> classes);
 
 /// Throws InvalidCall for a model that was moved from.
 template <class Model>

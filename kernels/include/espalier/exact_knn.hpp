@@ -37,6 +37,36 @@ struct ExactNeighbourLists {
     std::int32_t* indices = nullptr;  ///< the same, of the points
 };
 
+/// Neighbours within a radius: those of query q are entries offsets[q] to offsets[q + 1], the nearest first.
+struct ExactRadiusNeighbours {
+    std::vector<std::int64_t> offsets;  ///< one more than queries
+    std::vector<double> distances;
+    std::vector<std::int32_t> indices;
+};
+
+/// Metrics that models in double precision have beside those of `Metric`.
+enum class ExactMetric {
+    of_rule,    ///< the one of `NeighbourRule::distance`
+    minkowski,  ///< (sum of |x - y|^p)^(1/p), the sum scaled up for missing cells as that of manhattan
+    /// The angle between two places as seen from the earth's centre, in radians (times 6371: kilometres). The two
+    /// attributes are the latitude and the longitude, in this order, in radians or in degrees. A place that lacks one
+    /// has no distance.
+    haversine,
+    hamming,  ///< the share of the attributes whose values differ, numbers or codes; of those that both items have
+};
+
+/// What models in double precision are told of the distance beyond `NeighbourRule::distance`.
+struct ExactDistance {
+    ExactMetric metric = ExactMetric::of_rule;
+    double p = 2;          ///< of minkowski, 1 or more; infinity is chebyshev
+    bool degrees = false;  ///< of haversine: what the coordinates are in
+    /// One per attribute, finite and not negative; none: 1 each. Numeric attributes are multiplied by theirs before
+    /// they are compared. Nominal values that differ count the weight as a difference: its square is added up by
+    /// mixed_euclidean. By hamming an attribute counts as its weight. A weight of 0 leaves the attribute out. Not for
+    /// haversine.
+    std::span<const double> weights{};
+};
+
 struct ExactKnnModel;
 
 /// What the models in double precision share. Their answers are those of a scan of the whole training set in double
@@ -45,8 +75,10 @@ struct ExactKnnModel;
 /// The device finds candidates in single precision, among attributes whose medians are subtracted before they become
 /// floats; the host computes the candidates' distances in double. A bound on every rounding of the device's tells
 /// whether a point that is no candidate could be nearer than the k-th neighbour; queries for which it cannot be
-/// excluded are scanned on the host. The last is slow, and rare unless more than k + 16 points are about as far as the
-/// k-th neighbour. Cosine with missing cells is always scanned.
+/// excluded get up to 1,024 candidates, and those for which this is not enough are scanned on the host. The last is
+/// slow, and rare: equal points are compared once, however many there are; cells that are much larger than most (1e30
+/// for "no data") do not widen the bound; and where single precision is exact, as it is for small whole numbers, a
+/// CPU's lists need no bound. Always scanned are cosine with missing cells, minkowski, haversine, and k beyond 1,024.
 ///
 /// `Missing::allowed` costs nothing where neither points nor queries have NaN. Cosine distances are half the squared
 /// distances of the items at unit length, which lose nothing where rows are nearly parallel; what double cannot tell
@@ -59,6 +91,11 @@ class ESPALIER_API ExactKnnBase {
 public:
     /// The nearest points of each of the `queries`.
     [[nodiscard]] Result<ExactNeighbours> kneighbors(const ItemsOfDoubles& queries, const Options& options = {}) const;
+
+    /// The points of each of the `queries` at distance `radius` or less, which may be none. `radius` is not negative
+    /// and may be infinite. Beside `invalid_argument` for another one the errors are those of `kneighbors`.
+    [[nodiscard]] Result<ExactRadiusNeighbours> radius_neighbors(const ItemsOfDoubles& queries, double radius,
+                                                                 const Options& options = {}) const;
 
     /// What the device would run for so many `queries`, and why; `missing` says whether some of them have missing
     /// cells.
@@ -88,6 +125,12 @@ public:
                                           std::span<const std::int32_t> classes, const NeighbourRule& rule,
                                           const Options& options = {});
 
+    /// The same of `points`, `classes` and `rule` by a `distance` that only models in double precision have. `rule.k`
+    /// may be any number from 1 on.
+    static Result<ExactKnnClassifier> fit(const Device& device, const ItemsOfDoubles& points,
+                                          std::span<const std::int32_t> classes, const NeighbourRule& rule,
+                                          const ExactDistance& distance, const Options& options = {});
+
     /// The class of each of the `queries`, kNoClass for one without a neighbour that has a say.
     [[nodiscard]] Result<std::vector<std::int32_t>> predict(const ItemsOfDoubles& queries,
                                                             const Options& options = {}) const;
@@ -96,6 +139,10 @@ public:
     /// arrays are not null.
     Result<void> predict(const ItemsOfDoubles& queries, std::int32_t* classes,
                          const ExactNeighbourLists& neighbours = {}, const Options& options = {}) const;
+
+    /// The class of each of the `queries` by all neighbours within a `radius`; kNoClass for one that has none.
+    [[nodiscard]] Result<std::vector<std::int32_t>> predict_within(const ItemsOfDoubles& queries, double radius,
+                                                                   const Options& options = {}) const;
 
     /// The share of the votes that each class has of the neighbours of each of the `queries`, the shares of one query
     /// side by side: that of class c at [q * class_count() + c]. They sum to 1, or are all NaN for a query without a
@@ -117,6 +164,16 @@ public:
     static Result<ExactKnnRegressor> fit(const Device& device, const ItemsOfDoubles& points,
                                          std::span<const double> targets, const NeighbourRule& rule,
                                          const Options& options = {});
+
+    /// The same of `points`, `targets` and `rule` by a `distance` that only models in double precision have. `rule.k`
+    /// may be any number from 1 on.
+    static Result<ExactKnnRegressor> fit(const Device& device, const ItemsOfDoubles& points,
+                                         std::span<const double> targets, const NeighbourRule& rule,
+                                         const ExactDistance& distance, const Options& options = {});
+
+    /// The mean target of all neighbours of each of the `queries` within a `radius`, NaN for one that has none.
+    [[nodiscard]] Result<std::vector<double>> predict_within(const ItemsOfDoubles& queries, double radius,
+                                                             const Options& options = {}) const;
 
     /// The mean target of the neighbours of each of the `queries`, NaN for one without a neighbour that has a say.
     [[nodiscard]] Result<std::vector<double>> predict(const ItemsOfDoubles& queries, const Options& options = {}) const;
