@@ -200,7 +200,8 @@ void add_distances(Calls& calls) {
                 constexpr std::array kTypes{AttributeType::numeric, AttributeType::nominal, AttributeType::numeric};
                 return written(
                     pairwise_distances(cpu(), {x.data(), 70, 3}, {y.data(), 40, 3},
-                                       {Metric::mixed_euclidean, Missing::allowed, kTypes}, to->data(), options),
+                                       {Metric::mixed_euclidean, Missing::allowed, kTypes}, {to->data(), MatrixLayout::transposed},
+                                       options),
                     *to);
             };
         });
@@ -233,7 +234,7 @@ void add_selections(Calls& calls) {
             };
         });
     };
-    add("select_transposed", {.rows = 64, .columns = 1024, .k = 5});
+    add("select_transposed", {.rows = 64, .columns = 1024, .k = 5, .layout = MatrixLayout::transposed});
     add("select_rows", {.rows = 64, .columns = 1024, .k = 5, .layout = MatrixLayout::row_major});
     add("select_one_row", {.rows = 1, .columns = 1 << 17, .k = 40, .layout = MatrixLayout::row_major});
     static constexpr SelectionShape kHalves{.rows = 30, .columns = 100, .k = 5, .keys = KeyType::float16};

@@ -37,9 +37,9 @@ check_headers() {
 
 # The library must export its interface and nothing else of its own.
 check_exports() {
-    nm -DC --defined-only "$1" | awk '$2 ~ /[TDBR]/ { $1 = $2 = ""; print }' | grep -v '^ *espalier::v0::' &&
+    nm -DC --defined-only "$1" | awk '$2 ~ /[TDBR]/ { $1 = $2 = ""; print }' | grep -v '^ *espalier::v1::' &&
         fail "$1 exports more than the interface"
-    nm -DC --defined-only "$1" | grep -E 'espalier::(v0::)?[a-uw-z_0-9][a-z_0-9]*::' && fail "$1 exports internals"
+    nm -DC --defined-only "$1" | grep -E 'espalier::(v1::)?[a-uw-z_0-9][a-z_0-9]*::' && fail "$1 exports internals"
     return 0
 }
 

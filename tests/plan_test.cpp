@@ -160,16 +160,18 @@ TEST(Plan, SelectsFromDistances) {
             Array<float> expected(kQueries * kPoints, where.memory), result(kQueries * kPoints, where.memory);
             const Items queries{q.data(), kQueries, kDims, layout}, points{p.data(), kPoints, kDims, layout};
             const DistanceRule rule{};
-            expect_ok(pairwise_distances(where.device, queries, points, rule, expected.data(), options));
-            const DistancesPlan distances =
-                value_of(plan_pairwise_distances(where.device, queries, points, rule, options));
+            expect_ok(pairwise_distances(where.device, queries, points, rule,
+                                         {expected.data(), MatrixLayout::transposed}, options));
+            const DistancesPlan distances = value_of(plan_pairwise_distances(
+                where.device, queries, points, rule, {nullptr, MatrixLayout::transposed}, options));
             Workspace workspace(distances);
-            expect_ok(distances.run(queries, points, result.data(), nullptr, workspace.span()));
+            expect_ok(distances.run(queries, points, {result.data(), MatrixLayout::transposed}, nullptr,
+                                    workspace.span()));
             wait(where.device);
             EXPECT_EQ(result.values(), expected.values());
 
             const SelectionPlan selection =
-                value_of(plan_select_smallest_k(where.device, {kQueries, kPoints, kNearest}, options));
+                value_of(plan_select_smallest_k(where.device, {kQueries, kPoints, kNearest, MatrixLayout::transposed}, options));
             Array<float> values(kQueries * kNearest, where.memory);
             Array<std::int32_t> indices(kQueries * kNearest, where.memory);
             Workspace of_selection(selection);
@@ -248,7 +250,7 @@ TEST(Plan, ComparesNominalAttributes) {
         Array<float> items(std::vector<float>{0, 1, 0, 2, 4, 1}, where.memory), result(9, where.memory);
         const Items set{items.data(), 3, 2};
         const DistancesPlan plan =
-            value_of(plan_pairwise_distances(where.device, set, set, rule, {.memory = where.memory}));
+            value_of(plan_pairwise_distances(where.device, set, set, rule, {}, {.memory = where.memory}));
         Workspace workspace(plan);
         expect_ok(plan.run(set, set, result.data(), nullptr, workspace.span()));
         wait(where.device);
@@ -337,7 +339,7 @@ TEST(Plan, PredictsAndListsNeighbours) {
         EXPECT_EQ(classes.values(), expected);
         const auto listed = indices.values();
         for (std::size_t q = 0; q < n.kQueries; ++q)
-            for (std::size_t j = 0; j < 4; ++j) EXPECT_EQ(listed[j * n.kQueries + q], neighbours.indices[q * 4 + j]);
+            for (std::size_t j = 0; j < 4; ++j) EXPECT_EQ(listed[q * 4 + j], neighbours.indices[q * 4 + j]);
 
         expect_invalid(plan.run(items, static_cast<float*>(nullptr), {}, nullptr, workspace.span()),
                        "the plan is for a classification");

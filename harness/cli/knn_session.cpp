@@ -123,7 +123,7 @@ Predictions KnnSession::predict(const io::Rows& rows) {
     if (needs_lists(settings_)) {
         predictions.distances.resize(lists);
         predictions.neighbours.resize(lists);
-        neighbours = {predictions.distances.data(), predictions.neighbours.data()};
+        neighbours = {predictions.distances.data(), predictions.neighbours.data(), MatrixLayout::transposed};
     }
     const Options options{.variant = settings_.variant};
     if (const auto* classifier = std::get_if<ExactKnnClassifier>(&model_)) {

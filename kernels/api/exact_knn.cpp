@@ -15,10 +15,11 @@
 #include "kernels/api/guarded.hpp"
 #include "kernels/api/items.hpp"
 #include "kernels/api/knn_model.hpp"
+#include "kernels/api/progress.hpp"
 #include "kernels/core/thread_errors.hpp"
 #include "kernels/dispatch/refusal.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 /// A training set in double precision, and the model in single precision that finds candidates in it.
 struct ExactKnnModel {
@@ -60,7 +61,12 @@ std::optional<Error> not_on_host(const Options& options) {
 
 std::int64_t values_in(const ItemsOfDoubles& items) { return items.count * items.dims; }
 
-Items shape_of(const ItemsOfDoubles& items) { return {nullptr, items.count, items.dims, items.layout}; }
+Items shape_of(const ItemsOfDoubles& items) { return {nullptr, items.count, items.dims, items.layout, items.stride}; }
+
+ArraySpec spec_of(std::string_view name, const ItemsOfDoubles& items) {
+    const bool by_item = items.layout == Layout::item_major;
+    return in_rows(input_of<double>(name, values_in(items)), by_item ? items.count : items.dims, items.stride);
+}
 
 std::optional<Error> invalid_fit(const Device& device, const ItemsOfDoubles& points, std::span<const std::byte> labels,
                                  std::size_t label_bytes, const char* name, const NeighbourRule& rule,
@@ -72,7 +78,7 @@ std::optional<Error> invalid_fit(const Device& device, const ItemsOfDoubles& poi
     if (static_cast<std::int64_t>(labels.size() / label_bytes) != points.count)
         return invalid("there are " + std::to_string(points.count) + " points, but " +
                        std::to_string(labels.size() / label_bytes) + " " + name);
-    const std::array specs{input_of<double>("points.values", values_in(points))};
+    const std::array specs{spec_of("points.values", points)};
     const Pointers<1> pointers{const_cast<double*>(points.values)};
     return wrong_arrays({&state_of(device), Memory::host}, specs, pointers, {});
 }
@@ -118,8 +124,13 @@ struct Results {
     double* targets = nullptr;
     double* distances = nullptr;
     std::int32_t* indices = nullptr;
-    bool side_by_side = false;  ///< the lists of one query
+    MatrixLayout layout = MatrixLayout::row_major;
+    std::int64_t stride = 0;
 };
+
+Results lists(const ExactNeighbourLists& to) {
+    return {.distances = to.distances, .indices = to.indices, .layout = to.layout, .stride = to.stride};
+}
 
 std::optional<Error> invalid_queries(const ExactKnnModel& model, const ItemsOfDoubles& queries) {
     const exact::Rows& points = model.table.points();
@@ -129,12 +140,15 @@ std::optional<Error> invalid_queries(const ExactKnnModel& model, const ItemsOfDo
 }
 
 std::optional<Error> wrong_results(const ExactKnnModel& model, const ItemsOfDoubles& queries, const Results& results) {
-    const std::int64_t lists = queries.count * model.k;
-    const std::array specs{input_of<double>("queries.values", values_in(queries)),
-                           output_of<std::int32_t>("classes", results.classes ? queries.count : 0),
-                           output_of<double>("targets", results.targets ? queries.count : 0),
-                           output_of<double>("distances", results.distances ? lists : 0),
-                           output_of<std::int32_t>("indices", results.indices ? lists : 0)};
+    const std::int64_t entries = queries.count * model.k;
+    const bool by_query = results.layout == MatrixLayout::row_major;
+    if (auto error = invalid_lists(results.layout, results.stride, queries.count, model.k)) return error;
+    const std::int64_t rows = by_query ? queries.count : model.k;
+    const std::array specs{
+        spec_of("queries.values", queries), output_of<std::int32_t>("classes", results.classes ? queries.count : 0),
+        output_of<double>("targets", results.targets ? queries.count : 0),
+        in_rows(output_of<double>("distances", results.distances ? entries : 0), rows, results.stride),
+        in_rows(output_of<std::int32_t>("indices", results.indices ? entries : 0), rows, results.stride)};
     const Pointers<5> pointers{const_cast<double*>(queries.values), results.classes, results.targets, results.distances,
                                results.indices};
     return wrong_arrays({&state_of(model.device), Memory::host}, specs, pointers, {});
@@ -144,9 +158,11 @@ void write(const ExactKnnModel& model, std::span<const exact::Neighbour> found, 
            std::int64_t queries, const Results& results) {
     if (results.classes) results.classes[query] = exact::predict(found, model.vote, model.classes);
     if (results.targets) results.targets[query] = exact::predict(found, model.vote, model.targets);
+    const bool by_query = results.layout == MatrixLayout::row_major;
+    const std::int64_t stride = results.stride != 0 ? results.stride : by_query ? model.k : queries;
     for (std::int64_t j = 0; j < model.k; ++j) {
         const bool listed = j < static_cast<std::int64_t>(found.size());
-        const std::int64_t at = results.side_by_side ? query * model.k + j : j * queries + query;
+        const std::int64_t at = by_query ? query * stride + j : j * stride + query;
         const auto neighbour = static_cast<std::size_t>(j);
         if (results.distances)
             results.distances[at] = listed ? found[neighbour].distance : std::numeric_limits<double>::quiet_NaN();
@@ -178,7 +194,7 @@ public:
         indices_.resize(distances_.size());
         const std::vector<float> floats = model_.table.floats(queries_);
         return model_.finder_for(missing).kneighbors({floats.data(), count_, model_.table.float_dims()},
-                                                     distances_.data(), indices_.data(),
+                                                     {distances_.data(), indices_.data(), MatrixLayout::transposed},
                                                      {.stream = options.stream,
                                                       .deterministic = options.deterministic,
                                                       .variant = options.variant,
@@ -224,12 +240,19 @@ Result<void> ask(const ExactKnnModel& model, const ItemsOfDoubles& queries, cons
     if (auto error = invalid_queries(model, queries)) return *error;
     if (auto error = wrong_results(model, queries, results)) return *error;
     const HostThreads threads(state_of(model.device), options);
-    const std::int64_t at_once = queries_at_once(model, queries.count);
+    const Progress progress(options);
+    std::int64_t at_once = queries_at_once(model, queries.count);
+    if (progress.is_wanted())
+        at_once = std::min(at_once, items_in_part(values_in({nullptr, model.table.points().count, queries.dims}),
+                                                  model.device.is_cuda()));
+    progress.at_start();
     for (std::int64_t first = 0; first < queries.count; first += at_once) {
         Block block(model, queries, first, std::min(at_once, queries.count - first));
         if (auto found = block.find(options); !found) return found.error();
         block.answer(results);
+        progress.after(std::min(first + at_once, queries.count), queries.count);
     }
+    progress.at_end();
     return {};
 }
 
@@ -243,8 +266,7 @@ Result<ExactNeighbours> ExactKnnBase::kneighbors(const ItemsOfDoubles& queries, 
         neighbours.indices.resize(neighbours.distances.size());
         const auto done =
             ask(*model_, queries,
-                {.distances = neighbours.distances.data(), .indices = neighbours.indices.data(), .side_by_side = true},
-                options);
+                {.distances = neighbours.distances.data(), .indices = neighbours.indices.data()}, options);
         if (!done) return done.error();
         return neighbours;
     });
@@ -296,8 +318,9 @@ Result<void> ExactKnnClassifier::predict(const ItemsOfDoubles& queries, std::int
                                          const ExactNeighbourLists& neighbours, const Options& options) const {
     return guarded([&]() -> Result<void> {
         if (auto error = null_array(classes, "classes", queries.count)) return *error;
-        return ask(*present(model()), queries,
-                   {.classes = classes, .distances = neighbours.distances, .indices = neighbours.indices}, options);
+        Results results = lists(neighbours);
+        results.classes = classes;
+        return ask(*present(model()), queries, results, options);
     });
 }
 
@@ -353,9 +376,23 @@ Result<void> ExactKnnRegressor::predict(const ItemsOfDoubles& queries, double* t
                                         const ExactNeighbourLists& neighbours, const Options& options) const {
     return guarded([&]() -> Result<void> {
         if (auto error = null_array(targets, "targets", queries.count)) return *error;
-        return ask(*present(model()), queries,
-                   {.targets = targets, .distances = neighbours.distances, .indices = neighbours.indices}, options);
+        Results results = lists(neighbours);
+        results.targets = targets;
+        return ask(*present(model()), queries, results, options);
     });
 }
 
-}  // namespace espalier::inline v0
+Result<ExactNearestNeighbours> ExactNearestNeighbours::fit(const Device& device, const ItemsOfDoubles& points,
+                                                           const NeighbourRule& rule, const Options& options) {
+    return guarded([&]() -> Result<ExactNearestNeighbours> {
+        const std::vector<float> unread(static_cast<std::size_t>(std::max<std::int64_t>(points.count, 0)));
+        if (auto error = invalid_fit(device, points, std::as_bytes(std::span(unread)), sizeof(unread[0]), "points", rule,
+                                     options))
+            return *error;
+        auto model = fitted<KnnRegressor>(device, points, std::span<const float>(unread), rule, options);
+        if (!model) return model.error();
+        return ExactNearestNeighbours(std::move(model).value());
+    });
+}
+
+}  // namespace espalier::inline v1

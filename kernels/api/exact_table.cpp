@@ -30,7 +30,9 @@ void normalise(double* item, std::int64_t dims) {
 
 Rows rows_of(const ItemsOfDoubles& items, Metric metric, std::int64_t first, std::int64_t count) {
     Rows rows{.values = {}, .count = count, .dims = items.dims};
-    const bool as_is = items.layout == Layout::item_major;
+    const bool by_item = items.layout == Layout::item_major;
+    const std::int64_t stride = items.stride != 0 ? items.stride : by_item ? items.dims : items.count;
+    const bool as_is = by_item && stride == items.dims;
     if (as_is && items.values)
         rows.values.assign(items.values + first * items.dims, items.values + (first + count) * items.dims);
     rows.values.resize(static_cast<std::size_t>(count * items.dims));
@@ -38,7 +40,8 @@ Rows rows_of(const ItemsOfDoubles& items, Metric metric, std::int64_t first, std
 #pragma omp parallel for schedule(static) reduction(|| : missing)
     for (std::int64_t i = 0; i < count; ++i) {
         double* const row = rows.values.data() + i * items.dims;
-        for (std::int64_t a = 0; a < items.dims && !as_is; ++a) row[a] = items.values[a * items.count + first + i];
+        for (std::int64_t a = 0; a < items.dims && !as_is; ++a)
+            row[a] = items.values[by_item ? (first + i) * stride + a : a * stride + first + i];
         missing = missing || std::any_of(row, row + items.dims, [](double value) { return std::isnan(value); });
         if (metric == Metric::cosine) normalise(row, items.dims);
     }

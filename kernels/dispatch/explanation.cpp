@@ -108,7 +108,7 @@ Result<Explanation> explain(std::string_view family, std::string_view problem, c
                                                   "'; known: " + kernel_family_names() + similar_family(family)};
 }
 
-inline namespace v0 {
+inline namespace v1 {
 
 Result<Explanation> explain(const Device& device, std::string_view family, std::string_view problem,
                             const Options& options) {
@@ -123,5 +123,5 @@ Result<Explanation> explain(const Device& device, std::string_view family, std::
     });
 }
 
-}  // namespace v0
+}  // namespace v1
 }  // namespace espalier

@@ -11,16 +11,19 @@
 #include "espalier/explanation.hpp"
 #include "espalier/export.hpp"
 #include "espalier/knn.hpp"
+#include "espalier/matrix_layout.hpp"
 #include "espalier/options.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
-/// `count` items of `dims` numbers each, in host memory.
+/// `count` items of `dims` numbers each, in host memory; or a part of a larger table, as `Items` may be.
 struct ItemsOfDoubles {
     const double* values = nullptr;
     std::int64_t count = 0;
     std::int64_t dims = 0;
     Layout layout = Layout::item_major;
+    /// Numbers from one item to the next, or if attribute-major from one attribute to the next; 0: `dims`, or `count`.
+    std::int64_t stride = 0;
 };
 
 /// Neighbours as in `Neighbours`, with distances in double precision.
@@ -35,6 +38,8 @@ struct ExactNeighbours {
 struct ExactNeighbourLists {
     double* distances = nullptr;
     std::int32_t* indices = nullptr;
+    MatrixLayout layout = MatrixLayout::row_major;
+    std::int64_t stride = 0;  ///< of both arrays, in elements; 0: k, or the number of queries if transposed
 };
 
 struct ExactKnnModel;
@@ -54,7 +59,7 @@ struct ExactKnnModel;
 ///
 /// All arrays are in host memory. Copies of a model share it, and any number of threads may use it; one that was moved
 /// from is empty, and its functions return invalid_argument. Equal calls give equal bits on every device. Errors:
-/// invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
+/// invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure, cancelled.
 class ESPALIER_API ExactKnnBase {
 public:
     /// The nearest points of each query.
@@ -124,4 +129,15 @@ private:
     using ExactKnnBase::ExactKnnBase;
 };
 
-}  // namespace espalier::inline v0
+/// Nearest neighbours without labels, in double precision.
+class ESPALIER_API ExactNearestNeighbours : public ExactKnnBase {
+public:
+    /// `points` may go after the call. The rule's vote is of no account. Options: as for the queries.
+    static Result<ExactNearestNeighbours> fit(const Device& device, const ItemsOfDoubles& points,
+                                              const NeighbourRule& rule, const Options& options = {});
+
+private:
+    using ExactKnnBase::ExactKnnBase;
+};
+
+}  // namespace espalier::inline v1
