@@ -131,11 +131,10 @@ TEST_F(DeviceMemory, ServesTwoStreamsAtOnce) {
         device::copy_to_device(q.data(), queries, sizeof queries, stream.get());
         device::copy_to_device(p.data(), points, sizeof points, stream.get());
         for (int i = 0; i < 16; ++i)
-            expect_ok(pairwise_distances(gpu, {q.as<float>(), 2, 2, Layout::attribute_major},
-                                         {p.as<float>(), 2, 2, Layout::attribute_major},
-                                         {Metric::mixed_euclidean, Missing::none, types},
-                                         {result.as<float>() + 4 * i, MatrixLayout::transposed},
-                                         {.memory = Memory::device, .stream = stream.get(), .wait = false}));
+            expect_ok(pairwise_distances(
+                gpu, {q.as<float>(), 2, 2, Layout::attribute_major}, {p.as<float>(), 2, 2, Layout::attribute_major},
+                {Metric::mixed_euclidean, Missing::none, types}, {result.as<float>() + 4 * i, MatrixLayout::transposed},
+                {.memory = Memory::device, .stream = stream.get(), .wait = false}));
         distances.resize(64);
         device::copy_to_host(distances.data(), result.data(), 64 * sizeof(float), stream.get());
         device::synchronize(stream.get());
@@ -173,10 +172,10 @@ TEST_F(DeviceMemory, ServesDistancesThatNeedTypesFromTheHost) {
     const device::Buffer q(sizeof queries), p(sizeof points), result(4 * sizeof(float));
     device::copy_to_device(q.data(), queries, sizeof queries);
     device::copy_to_device(p.data(), points, sizeof points);
-    expect_ok(pairwise_distances(Device::cuda().value(), {q.as<float>(), 2, 2, Layout::attribute_major},
-                                 {p.as<float>(), 2, 2, Layout::attribute_major},
-                                 {Metric::mixed_euclidean, Missing::none, types}, {result.as<float>(), MatrixLayout::transposed},
-                                 {.memory = Memory::device, .wait = false}));
+    expect_ok(pairwise_distances(
+        Device::cuda().value(), {q.as<float>(), 2, 2, Layout::attribute_major},
+        {p.as<float>(), 2, 2, Layout::attribute_major}, {Metric::mixed_euclidean, Missing::none, types},
+        {result.as<float>(), MatrixLayout::transposed}, {.memory = Memory::device, .wait = false}));
     float distances[4];
     device::copy_to_host(distances, result.data(), sizeof distances);
     device::synchronize();

@@ -1,7 +1,6 @@
 // Nearest neighbours without labels, models in files, and calls that tell their progress.
 
 #include <gtest/gtest.h>
-
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,8 +44,8 @@ struct Sets {
     [[nodiscard]] double distance(std::int64_t q, std::int64_t p) const {
         double sum = 0;
         for (std::int64_t a = 0; a < kDims; ++a) {
-            const double d = queries[static_cast<std::size_t>(q * kDims + a)] -
-                             points[static_cast<std::size_t>(p * kDims + a)];
+            const double d =
+                queries[static_cast<std::size_t>(q * kDims + a)] - points[static_cast<std::size_t>(p * kDims + a)];
             sum += d * d;
         }
         return std::sqrt(sum);
@@ -61,7 +60,8 @@ void expect_within(const RadiusNeighbours& found, const Sets& sets, double radiu
     for (std::int64_t q = 0; q < kQueries; ++q) {
         std::vector<std::pair<double, std::int32_t>> expected;
         for (std::int64_t p = 0; p < kPoints; ++p)
-            if (const double d = sets.distance(q, p); d <= radius) expected.emplace_back(d, static_cast<std::int32_t>(p));
+            if (const double d = sets.distance(q, p); d <= radius)
+                expected.emplace_back(d, static_cast<std::int32_t>(p));
         std::ranges::sort(expected);
         const auto begin = static_cast<std::size_t>(found.offsets[static_cast<std::size_t>(q)]);
         ASSERT_EQ(found.offsets[static_cast<std::size_t>(q) + 1] - found.offsets[static_cast<std::size_t>(q)],
@@ -260,8 +260,7 @@ struct Long {
     std::vector<std::uint8_t> pixels = std::vector<std::uint8_t>(4000 * 4000 * 1), filtered = pixels;
     std::vector<double> exact_points{points.begin(), points.begin() + 40'000 * 4},
         exact_queries{queries.begin(), queries.begin() + 1200 * 4};
-    NearestNeighbours model =
-        value_of(NearestNeighbours::fit(Device::cpu(), {points.data(), 40'000, 40}, {.k = 3}));
+    NearestNeighbours model = value_of(NearestNeighbours::fit(Device::cpu(), {points.data(), 40'000, 40}, {.k = 3}));
     Filter7x7 filter{};
 
     /// By number; the name of the call is told.
@@ -326,8 +325,8 @@ TEST(Progress, OfShortCallsIsZeroAndOne) {
 
 TEST(Progress, OfExactNeighbours) {
     const Long all;
-    const auto model = value_of(
-        ExactNearestNeighbours::fit(Device::cpu(), {all.exact_points.data(), 40'000, 4}, {.k = 2}));
+    const auto model =
+        value_of(ExactNearestNeighbours::fit(Device::cpu(), {all.exact_points.data(), 40'000, 4}, {.k = 2}));
     Listener listener;
     const ItemsOfDoubles queries{all.exact_queries.data(), 1200, 4};
     const auto found = value_of(model.kneighbors(queries, listener.options()));

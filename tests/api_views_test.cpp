@@ -34,8 +34,7 @@ struct Rows {
         : rows(count), row(length), stride(apart), values(static_cast<std::size_t>(count * apart), kCanary) {}
     Rows(const std::vector<T>& dense, std::int64_t count, std::int64_t length, std::int64_t apart)
         : Rows(count, length, apart) {
-        for (std::int64_t r = 0; r < rows; ++r)
-            std::copy_n(dense.begin() + r * row, row, values.begin() + r * stride);
+        for (std::int64_t r = 0; r < rows; ++r) std::copy_n(dense.begin() + r * row, row, values.begin() + r * stride);
     }
 
     [[nodiscard]] T* data() { return values.data(); }
@@ -91,7 +90,8 @@ TEST(ImageViews, HalvesOfAnImageDoNotOverlap) {
     auto pixels = numbers<std::uint8_t>(20 * 8, 2);
     for (const auto call : {0, 1}) {
         const auto run = [&](std::uint8_t* from, std::uint8_t* to) {
-            if (call == 0) return convolve_2d(Device::cpu(), {from, half, 20}, Filter5x5{}, Border::zero, {to, half, 20});
+            if (call == 0)
+                return convolve_2d(Device::cpu(), {from, half, 20}, Filter5x5{}, Border::zero, {to, half, 20});
             return convolve_2d(Device::cpu(), {from, half, 20}, Filter7x7{}, Border::zero, {to, half, 20});
         };
         expect_ok(run(pixels.data(), pixels.data() + 10));
@@ -111,8 +111,9 @@ TEST(ImageViews, BadPitchesAreNamed) {
         };
         expect_invalid(run(-1, 0), "image.pitch is -1: it must not be negative, and 0 is for rows without gaps");
         expect_invalid(run(0, -111), "result.pitch is -111: it must not be negative, and 0 is for rows without gaps");
-        expect_invalid(run(110, 0),
-                       "image.pitch is 110, but a row has 111 bytes: give at least as many, or 0 for rows without gaps");
+        expect_invalid(
+            run(110, 0),
+            "image.pitch is 110, but a row has 111 bytes: give at least as many, or 0 for rows without gaps");
         expect_invalid(run(0, kHuge), "23 rows so far apart are more than memory can hold");
     };
     check(Filter5x5{});
@@ -206,8 +207,7 @@ TEST(MatrixViews, NeighboursAreThoseOfCopies) {
     const auto q = numbers<float>(kQueries * kDims, 3), p = numbers<float>(kPoints * kDims, 4);
     const std::vector<std::int32_t> classes = numbers<std::int32_t>(kPoints, 6);
     for (const Device& device : usable_devices()) {
-        const auto model =
-            value_of(KnnClassifier::fit(device, {p.data(), kPoints, kDims}, classes, {.k = kNearest}));
+        const auto model = value_of(KnnClassifier::fit(device, {p.data(), kPoints, kDims}, classes, {.k = kNearest}));
         const auto expected = value_of(model.kneighbors({q.data(), kQueries, kDims}));
         const auto predicted = value_of(model.predict({q.data(), kQueries, kDims}));
         for (const Layout items : {Layout::item_major, Layout::attribute_major}) {

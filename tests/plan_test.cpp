@@ -165,13 +165,13 @@ TEST(Plan, SelectsFromDistances) {
             const DistancesPlan distances = value_of(plan_pairwise_distances(
                 where.device, queries, points, rule, {nullptr, MatrixLayout::transposed}, options));
             Workspace workspace(distances);
-            expect_ok(distances.run(queries, points, {result.data(), MatrixLayout::transposed}, nullptr,
-                                    workspace.span()));
+            expect_ok(
+                distances.run(queries, points, {result.data(), MatrixLayout::transposed}, nullptr, workspace.span()));
             wait(where.device);
             EXPECT_EQ(result.values(), expected.values());
 
-            const SelectionPlan selection =
-                value_of(plan_select_smallest_k(where.device, {kQueries, kPoints, kNearest, MatrixLayout::transposed}, options));
+            const SelectionPlan selection = value_of(
+                plan_select_smallest_k(where.device, {kQueries, kPoints, kNearest, MatrixLayout::transposed}, options));
             Array<float> values(kQueries * kNearest, where.memory);
             Array<std::int32_t> indices(kQueries * kNearest, where.memory);
             Workspace of_selection(selection);

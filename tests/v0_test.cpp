@@ -35,8 +35,7 @@ TEST(V0, DistancesAreTransposed) {
     void* at = memory.data();
     std::size_t space = memory.size();
     std::align(64, plan.workspace_bytes(), at, space);
-    expect_ok(plan.run(kAsked, kGiven, result.data(), nullptr,
-                       {static_cast<std::byte*>(at), plan.workspace_bytes()}));
+    expect_ok(plan.run(kAsked, kGiven, result.data(), nullptr, {static_cast<std::byte*>(at), plan.workspace_bytes()}));
     EXPECT_EQ(result, kTransposed);
     EXPECT_TRUE(v0::explain_pairwise_distances(cpu, kAsked, kGiven, {}));
 }
@@ -48,8 +47,7 @@ TEST(V0, SelectionsAreTransposed) {
     expect_ok(v0::select_smallest_k(v0::Device::cpu(), shape, kTransposed.data(), values.data(), indices.data()));
     EXPECT_EQ(values, (std::vector<float>{0, 0, 5, 5}));
     EXPECT_EQ(indices, (std::vector<std::int32_t>{0, 1, 1, 0}));
-    expect_ok(
-        v0::select_smallest_k_of(v0::Device::cpu(), shape, kTransposed.data(), values.data(), indices.data()));
+    expect_ok(v0::select_smallest_k_of(v0::Device::cpu(), shape, kTransposed.data(), values.data(), indices.data()));
     EXPECT_EQ(indices, (std::vector<std::int32_t>{0, 1, 1, 0}));
     EXPECT_TRUE(v0::plan_select_smallest_k(v0::Device::cpu(), shape));
     EXPECT_TRUE(v0::explain_select_smallest_k(v0::Device::cpu(), shape));

@@ -20,8 +20,8 @@ Memory memory_of(const Transport& transport, const ArraySpec& spec) {
 
 /// Which copies of an array a call makes.
 struct Copies {
-    bool packed = false;  ///< without gaps between its rows: on the GPU, because it is on the host, not aligned or a view;
-                          ///< on the CPU, because it is a view
+    bool packed = false;  ///< without gaps between its rows: on the GPU, because it is on the host, not aligned or a
+                          ///< view; on the CPU, because it is a view
     bool transposed = false;  ///< in the kernels' layout, or for an output in the caller's
     bool scratch = false;
 

@@ -102,7 +102,8 @@ inline constexpr std::size_t kGpuAlignment = 512, kCpuAlignment = 64;
 inline std::size_t workspace_alignment(bool on_gpu) { return on_gpu ? kGpuAlignment : kCpuAlignment; }
 
 /// Arrays must be there, aligned to their elements (which are scalars), in the memory that the options say, and no
-/// output may overlap another array or the workspace. What lies between the rows of an array is no part of it: others may.
+/// output may overlap another array or the workspace. What lies between the rows of an array is no part of it: others
+/// may.
 std::optional<Error> wrong_arrays(const Transport& transport, std::span<const ArraySpec> specs,
                                   std::span<void* const> pointers, std::span<std::byte> workspace);
 

@@ -77,10 +77,9 @@ Result<void> convolve_2d(const Device& device, const ConstImage& image, const Fi
         if (auto error = invalid_shape(image.shape, border)) return *error;
         if (auto error = invalid_filter(filter)) return *error;
         if (auto error = unlike(image, result)) return *error;
-        return call_once(
-            device,
-            ConvolutionCall{problem_of(image.shape, filter, border), filter, image.pitch, result.pitch},
-            pointers(image, result), options);
+        return call_once(device,
+                         ConvolutionCall{problem_of(image.shape, filter, border), filter, image.pitch, result.pitch},
+                         pointers(image, result), options);
     });
 }
 
@@ -96,8 +95,8 @@ Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ConstImage&
         if (auto error = invalid_filter(filter)) return *error;
         if (auto error = unlike(image, result)) return *error;
         return plan_call<ConvolutionPlan>(
-            device,
-            ConvolutionCall{problem_of(image.shape, filter, border), filter, image.pitch, result.pitch}, options);
+            device, ConvolutionCall{problem_of(image.shape, filter, border), filter, image.pitch, result.pitch},
+            options);
     });
 }
 

@@ -175,9 +175,8 @@ void convolve(const ConstImage& image, const Filter7x7& filter, Border border, c
     // A part takes some tens of milliseconds, and so many rows that the six that each share starts with are few.
     constexpr std::int64_t kValuesInPart = 1 << 23;
     const std::int64_t height = image.shape.height;
-    const std::int64_t at_once = progress.is_wanted()
-                                     ? std::max<std::int64_t>(64 * shares, kValuesInPart * height / values)
-                                     : height;
+    const std::int64_t at_once =
+        progress.is_wanted() ? std::max<std::int64_t>(64 * shares, kValuesInPart * height / values) : height;
     progress.at_start();
     for (std::int64_t first = 0; first < height; first += at_once) {
         const std::int64_t rows = std::min(at_once, height - first);

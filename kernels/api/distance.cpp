@@ -43,8 +43,7 @@ std::optional<Error> wrong_arrays_of(const DeviceState& device, const DistanceCa
 Result<void> compute_in_parts(const Device& device, const Items& queries, const Items& points, const DistanceRule& rule,
                               DistanceMatrix result, const Options& options) {
     const DistanceCall whole = call_of(queries, points, rule, result);
-    if (auto error =
-            wrong_arrays_of(state_of(device), whole, whole.pointers(queries, points, result.values), options))
+    if (auto error = wrong_arrays_of(state_of(device), whole, whole.pointers(queries, points, result.values), options))
         return *error;
     const Progress progress(options);
     const bool by_query = result.layout == MatrixLayout::row_major;
@@ -70,8 +69,8 @@ std::optional<Error> other_matrix(const DistanceMatrix& result, const DistanceCa
     if (call.exchanged != (result.layout == MatrixLayout::row_major))
         return invalid("result.layout is not the one that the plan is for: make another plan for other layouts");
     const std::int64_t row = call.problem.queries;
-    return other_sizes({{"result.stride", result.stride == 0 ? row : result.stride,
-                         call.stride == 0 ? row : call.stride}});
+    return other_sizes(
+        {{"result.stride", result.stride == 0 ? row : result.stride, call.stride == 0 ? row : call.stride}});
 }
 
 }  // namespace

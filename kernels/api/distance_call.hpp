@@ -27,9 +27,9 @@ inline Items without_values(Items items) {
 struct DistanceCall {
     Problem problem;  ///< as the variant gets it
     bool exchanged;
-    Items first, second;  ///< the variant's sets, but for their values
-    std::int64_t stride;  ///< of the result
-    std::vector<AttributeType> types;  ///< empty unless the metric is mixed
+    Items first, second;                                   ///< the variant's sets, but for their values
+    std::int64_t stride;                                   ///< of the result
+    std::vector<AttributeType> types;                      ///< empty unless the metric is mixed
     bool queries_on_host = false, result_on_host = false;  ///< whatever the options say
 
     [[nodiscard]] std::array<ArraySpec, 4> arrays() const {
@@ -60,11 +60,11 @@ struct DistanceCall {
 };
 
 inline DistanceCall call_of(const Items& queries, const Items& points, const DistanceRule& rule,
-                     const DistanceMatrix& result) {
+                            const DistanceMatrix& result) {
     const bool exchanged = result.layout == MatrixLayout::row_major;
     const Items &first = exchanged ? points : queries, &second = exchanged ? queries : points;
-    DistanceCall call{
-        problem_of(first, second, rule), exchanged, without_values(first), without_values(second), result.stride, {}};
+    DistanceCall call{problem_of(first, second, rule), exchanged,     without_values(first),
+                      without_values(second),          result.stride, {}};
     if (rule.metric == Metric::mixed_euclidean) call.types.assign(rule.types.begin(), rule.types.end());
     return call;
 }

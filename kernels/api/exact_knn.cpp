@@ -265,8 +265,8 @@ Result<ExactNeighbours> ExactKnnBase::kneighbors(const ItemsOfDoubles& queries, 
         neighbours.distances.resize(static_cast<std::size_t>(queries.count * model_->k));
         neighbours.indices.resize(neighbours.distances.size());
         const auto done =
-            ask(*model_, queries,
-                {.distances = neighbours.distances.data(), .indices = neighbours.indices.data()}, options);
+            ask(*model_, queries, {.distances = neighbours.distances.data(), .indices = neighbours.indices.data()},
+                options);
         if (!done) return done.error();
         return neighbours;
     });
@@ -386,8 +386,8 @@ Result<ExactNearestNeighbours> ExactNearestNeighbours::fit(const Device& device,
                                                            const NeighbourRule& rule, const Options& options) {
     return guarded([&]() -> Result<ExactNearestNeighbours> {
         const std::vector<float> unread(static_cast<std::size_t>(std::max<std::int64_t>(points.count, 0)));
-        if (auto error = invalid_fit(device, points, std::as_bytes(std::span(unread)), sizeof(unread[0]), "points", rule,
-                                     options))
+        if (auto error = invalid_fit(device, points, std::as_bytes(std::span(unread)), sizeof(unread[0]), "points",
+                                     rule, options))
             return *error;
         auto model = fitted<KnnRegressor>(device, points, std::span<const float>(unread), rule, options);
         if (!model) return model.error();

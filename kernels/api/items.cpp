@@ -69,10 +69,10 @@ void turn_back(const void* from, void* to, std::int64_t rows, std::int64_t colum
     for (std::int64_t r0 = 0; r0 < rows; r0 += kBlock)
         for (std::int64_t c = 0; c < columns; ++c)
             for (std::int64_t r = r0; r < std::min(r0 + kBlock, rows); ++r)
-                std::memcpy(
-                    static_cast<std::byte*>(to) + static_cast<std::size_t>(r) * pitch +
-                        static_cast<std::size_t>(c) * kElement,
-                    static_cast<const std::byte*>(from) + static_cast<std::size_t>(c * rows + r) * kElement, kElement);
+                std::memcpy(static_cast<std::byte*>(to) + static_cast<std::size_t>(r) * pitch +
+                                static_cast<std::size_t>(c) * kElement,
+                            static_cast<const std::byte*>(from) + static_cast<std::size_t>(c * rows + r) * kElement,
+                            kElement);
 }
 
 AttributeMajor::AttributeMajor(const Items& items) : values_(items.values) {

@@ -42,7 +42,8 @@ struct Header {
 
 template <class T>
 void put(std::byte*& to, T value) {
-    for (std::size_t b = 0; b < sizeof(T); ++b) *to++ = static_cast<std::byte>(static_cast<std::uint64_t>(value) >> 8 * b);
+    for (std::size_t b = 0; b < sizeof(T); ++b)
+        *to++ = static_cast<std::byte>(static_cast<std::uint64_t>(value) >> 8 * b);
 }
 template <class T>
 void get(const std::byte*& from, T& value) {

@@ -128,8 +128,8 @@ Result<NearestNeighbours> NearestNeighbours::fit(const Device& device, const Ite
         // Every pipeline ends in a vote: one of a single class.
         const std::vector<std::int32_t> classes(count);
         training->classes = {state_of(device), classes.data(), points.count};
-        return NearestNeighbours(shared_model(
-            {device, problem_of(points, rule, Task::classification), training, /*is_labelled=*/false}));
+        return NearestNeighbours(
+            shared_model({device, problem_of(points, rule, Task::classification), training, /*is_labelled=*/false}));
     });
 }
 

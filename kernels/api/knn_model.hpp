@@ -63,7 +63,8 @@ inline std::shared_ptr<const KnnModel> shared_model(KnnModel model) {
 }
 
 /// What is wrong with the layout and the stride of lists of neighbours.
-inline std::optional<Error> invalid_lists(MatrixLayout layout, std::int64_t stride, std::int64_t queries, std::int64_t k) {
+inline std::optional<Error> invalid_lists(MatrixLayout layout, std::int64_t stride, std::int64_t queries,
+                                          std::int64_t k) {
     if (!is_enumerator(layout, MatrixLayout::row_major))
         return invalid("the layout of the neighbours is none of the enumerators of espalier::MatrixLayout");
     const bool by_query = layout == MatrixLayout::row_major;

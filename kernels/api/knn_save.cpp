@@ -57,8 +57,7 @@ Result<Model> loaded(const std::string& path, Kind kind, const Options& options,
             return invalid("Options::memory is device, but a file is read into host memory: leave it at host");
         const Contents contents = knn_file::read(path, kind);
         const Items points{contents.values.data(), contents.points, contents.dims, Layout::attribute_major};
-        NeighbourRule rule{
-            .k = contents.k, .distance = {contents.metric, contents.missing, {}}, .vote = contents.vote};
+        NeighbourRule rule{.k = contents.k, .distance = {contents.metric, contents.missing, {}}, .vote = contents.vote};
         rule.distance.types = contents.types;
         return fit(points, contents, rule);
     });

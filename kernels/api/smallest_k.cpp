@@ -27,11 +27,11 @@ std::optional<Error> invalid_shape(const SelectionShape& shape) {
     if (auto error = invalid_sizes({{"rows", rows}, {"columns", columns}})) return error;
     if (auto error = invalid_sizes({{"rows", rows}, {"k", k}})) return error;
     const bool by_row = layout == MatrixLayout::row_major;
-    if (auto error = invalid_stride({"stride", by_row ? "a row" : "a column", stride, by_row ? rows : columns,
-                                     by_row ? columns : rows}))
+    if (auto error = invalid_stride(
+            {"stride", by_row ? "a row" : "a column", stride, by_row ? rows : columns, by_row ? columns : rows}))
         return error;
-    return invalid_stride({"list_stride", by_row ? "a list" : "a column", list_stride, by_row ? rows : k,
-                           by_row ? k : rows});
+    return invalid_stride(
+        {"list_stride", by_row ? "a list" : "a column", list_stride, by_row ? rows : k, by_row ? k : rows});
 }
 
 /// Of functions that take floats.

@@ -92,7 +92,8 @@ std::string Explanation::text() const noexcept {
         }
         if (tree == Tree::none) return text;
         if (!tree_file.empty()) text += "tree: loaded from " + printable(tree_file, kLongestPath) + "\n";
-        text += "leaf: " + std::to_string(leaf) + " of " + tree_device + ", " + std::to_string(problems) + " problems\n";
+        text +=
+            "leaf: " + std::to_string(leaf) + " of " + tree_device + ", " + std::to_string(problems) + " problems\n";
         text += "path: " + (path.empty() ? "(the only leaf)" : path) + "\n";
         text += "margin: " + two_decimals(margin) + "x to the best other variant\n";
         text += "regret: " + two_decimals(regret) + "x, 95% interval " + two_decimals(regret_low) + " to " +

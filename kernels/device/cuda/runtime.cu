@@ -59,8 +59,8 @@ __global__ void transpose_tiles(const float* from, float* to, std::int64_t rows,
         }
 }
 
-/// The part of the device's memory that a pool keeps for the next call when something is waited for, instead of giving it
-/// back to the driver: to get 1 GiB again takes longer than many a kernel that needs it.
+/// The part of the device's memory that a pool keeps for the next call when something is waited for, instead of giving
+/// it back to the driver: to get 1 GiB again takes longer than many a kernel that needs it.
 constexpr std::uint64_t kKeptPart = 32;
 
 /// A pool of its own, so that the program's settings for the device's default pool and ours do not meet. Null where the

@@ -50,8 +50,9 @@ struct ImageShape {
 struct Image {
     std::uint8_t* data = nullptr;
     ImageShape shape;
-    /// Bytes from one row to the next, so that a part of an image, or one with padded rows, is an image; 0 for rows without
-    /// gaps. What lies in between is neither read nor written. Filters of 5x5 and 3x3 pay for it by a copy of the image.
+    /// Bytes from one row to the next, so that a part of an image, or one with padded rows, is an image; 0 for rows
+    /// without gaps. What lies in between is neither read nor written. Filters of 5x5 and 3x3 pay for it by a copy of
+    /// the image.
     std::int64_t pitch = 0;
 };
 
@@ -72,9 +73,8 @@ struct ConstImage {
 /// result(y, x, c) = saturate(round(sum over dy, dx in -2..2 of filter[(dy+2)*5 + dx+2] * image(y+dy, x+dx, c)))
 /// to 0..255, ties rounded to even. With coefficients that are not whole a sum within rounding error of
 /// a half may come out as either neighbour; whole ones are exact.
-/// The image and the result have the same shape, pitches of their own, and must not overlap; the left and the right half
-/// of one image do not.
-/// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
+/// The image and the result have the same shape, pitches of their own, and must not overlap; the left and the right
+/// half of one image do not. Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
 ESPALIER_API Result<void> convolve_2d(const Device& device, const ConstImage& image, const Filter5x5& filter,
                                       Border border, const Image& result, const Options& options = {});
 

@@ -36,8 +36,8 @@ struct ESPALIER_API Explanation {
 
     std::string variant;  ///< what runs
     std::string configuration;
-    int threads = 0;      ///< on a CPU: how many a call may run on now
-    int all_threads = 0;  ///< and how many there are for this process
+    int threads = 0;                  ///< on a CPU: how many a call may run on now
+    int all_threads = 0;              ///< and how many there are for this process
     std::size_t workspace_bytes = 0;  ///< of device memory that it needs beside its arrays
     std::string nondeterminism;  ///< why equal calls may differ within the tolerance; empty if they give equal bits
     std::string forced_by;       ///< "ESPALIER_FORCE_VARIANT" or "the option variant"; empty if the selector chose

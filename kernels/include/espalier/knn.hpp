@@ -58,8 +58,8 @@ struct Neighbours {
 };
 
 /// Arrays for the neighbours of each query. The j-th nearest of query q is at [q * stride + j] if `row_major`, at
-/// [j * stride + q] if `transposed`, as most variants write it; the other layout costs them a copy. Null for what nobody
-/// wants to know. Of arrays that are parts of larger ones nothing else is written.
+/// [j * stride + q] if `transposed`, as most variants write it; the other layout costs them a copy. Null for what
+/// nobody wants to know. Of arrays that are parts of larger ones nothing else is written.
 struct NeighbourLists {
     float* distances = nullptr;
     std::int32_t* indices = nullptr;
@@ -76,8 +76,8 @@ struct PlannedResults {
     std::int64_t stride = 0;                        ///< as in `NeighbourLists`
 };
 
-/// The points within a radius of some queries: those of query q are entries offsets[q] up to, without, offsets[q + 1] of
-/// both lists, the nearest first and of equally distant points the one with the lower index.
+/// The points within a radius of some queries: those of query q are entries offsets[q] up to, without, offsets[q + 1]
+/// of both lists, the nearest first and of equally distant points the one with the lower index.
 struct RadiusNeighbours {
     std::vector<std::int64_t> offsets;  ///< one more than there are queries; the first is 0
     std::vector<float> distances;
@@ -87,8 +87,8 @@ struct RadiusNeighbours {
 /// Which points are near, and how many of them a call may list.
 struct Radius {
     float distance = 1;  ///< points at this distance are near, too; 0 or more
-    /// Neighbours of all queries together, of 8 bytes each. A call that finds more is an error, so that a radius that is
-    /// too large ends no program.
+    /// Neighbours of all queries together, of 8 bytes each. A call that finds more is an error, so that a radius that
+    /// is too large ends no program.
     std::int64_t most = std::int64_t{1} << 28;
 
     Radius() = default;
@@ -224,8 +224,8 @@ private:
 /// Nearest neighbours without labels: `kneighbors` for the k nearest, `radius_neighbours` for all within a radius.
 class ESPALIER_API NearestNeighbours : public KnnBase {
 public:
-    /// `points` may go after the call; they are where `Options::memory` says. The rule's vote is of no account, and plans
-    /// have no predictions.
+    /// `points` may go after the call; they are where `Options::memory` says. The rule's vote is of no account, and
+    /// plans have no predictions.
     static Result<NearestNeighbours> fit(const Device& device, const Items& points, const NeighbourRule& rule,
                                          const Options& options = {});
 

@@ -27,8 +27,8 @@ struct Options {
     /// `stream`, and the arrays must stay valid until it is done. Host memory is always waited for.
     bool wait = true;
 
-    /// Equal calls on one device give equal bits, on any number of threads: the fastest variant that does is run. Naming another with `variant`
-    /// is then an error.
+    /// Equal calls on one device give equal bits, on any number of threads: the fastest variant that does is run.
+    /// Naming another with `variant` is then an error.
     bool deterministic = false;
 
     /// Instead of the selector's choice: "variant" or "variant:name=value;name=value". Naming one that

@@ -33,8 +33,8 @@ struct SelectionShape {
     MatrixLayout layout = MatrixLayout::row_major;
     ListOrder order = ListOrder::ascending;
     KeyType keys = KeyType::float32;
-    /// Elements from one row of the matrix to the next, and from one list to the next, of arrays that are parts of larger
-    /// ones; if transposed, from one column to the next. 0: `columns` and `k`, or `rows` if transposed.
+    /// Elements from one row of the matrix to the next, and from one list to the next, of arrays that are parts of
+    /// larger ones; if transposed, from one column to the next. 0: `columns` and `k`, or `rows` if transposed.
     std::int64_t stride = 0, list_stride = 0;
 };
 
@@ -83,7 +83,8 @@ public:
 ESPALIER_API Result<SelectionPlan> plan_select_smallest_k(const Device& device, const SelectionShape& shape,
                                                           const Options& options = {});
 
-/// What `select_smallest_k`, or `select_smallest_k_of`, would run, and why. Options: `variant`, `deterministic`, `threads`.
+/// What `select_smallest_k`, or `select_smallest_k_of`, would run, and why. Options: `variant`, `deterministic`,
+/// `threads`.
 ESPALIER_API Result<Explanation> explain_select_smallest_k(const Device& device, const SelectionShape& shape,
                                                            const Options& options = {});
 

@@ -1,8 +1,8 @@
 #pragma once
 
-/// The interface of version 0 for programs that were written for it: `espalier::v0` in place of `espalier`. Matrices are
-/// transposed unless asked otherwise, and layouts come after the options. It goes with the next minor version; what to
-/// write instead stands in each warning and in docs/library.md.
+/// The interface of version 0 for programs that were written for it: `espalier::v0` in place of `espalier`. Matrices
+/// are transposed unless asked otherwise, and layouts come after the options. It goes with the next minor version; what
+/// to write instead stands in each warning and in docs/library.md.
 
 #include "espalier/espalier.hpp"
 
@@ -89,7 +89,8 @@ plan_pairwise_distances(const Device& device, const Items& queries, const Items&
 }
 
 /// `espalier::explain_pairwise_distances` of version 0.
-[[deprecated("write espalier::explain_pairwise_distances(device, queries, points, rule, {nullptr, layout}, options)")]]  //
+[[deprecated(
+    "write espalier::explain_pairwise_distances(device, queries, points, rule, {nullptr, layout}, options)")]]  //
 inline Result<Explanation>
 explain_pairwise_distances(const Device& device, const Items& queries, const Items& points, const DistanceRule& rule,
                            const Options& options = {}, MatrixLayout layout = MatrixLayout::transposed) {
