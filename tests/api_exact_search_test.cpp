@@ -359,7 +359,7 @@ TEST(ExactRadius, HoldsAllThatAreWithin) {
     const Items64 points = drawn(18, 1500, 3, uniform), queries = drawn(19, 25, 3, uniform);
     const ExactKnnClassifier model = fitted(points, {.k = 3});
     for (const double radius : {0.01, 0.1, 0.4, 10.0, HUGE_VAL}) {
-        const auto found = model.radius_neighbors(queries.items(), radius);
+        const auto found = model.radius_neighbours(queries.items(), radius);
         ASSERT_TRUE(found) << found.error().message;
         for (std::size_t q = 0; q < queries.rows.size(); ++q) {
             auto expected = scanned(points, queries.rows[q], euclidean);
@@ -377,7 +377,7 @@ TEST(ExactRadius, IncludesItsEndAndPredicts) {
     const NeighbourRule rule{.k = 1, .distance = {.missing = Missing::allowed}};
     const ExactKnnClassifier model = fitted(points, rule, {}, {2, 0, 0, 1, 1});
     const Items64 queries{{{1}, {3.5}, {100}, {kNone}}};
-    const auto found = model.radius_neighbors(queries.items(), 2).value();
+    const auto found = model.radius_neighbours(queries.items(), 2).value();
     EXPECT_EQ(found.offsets, (std::vector<std::int64_t>{0, 3, 6, 6, 6}));
     EXPECT_EQ(found.indices, (std::vector<std::int32_t>{0, 1, 2, 1, 2, 3}));
     EXPECT_EQ(found.distances, (std::vector<double>{1, 2, 2, 0.5, 0.5, 0.5}));
@@ -388,8 +388,8 @@ TEST(ExactRadius, IncludesItsEndAndPredicts) {
     EXPECT_EQ(means[0], 70.0 / 3);
     EXPECT_EQ(means[1], 40);
     EXPECT_TRUE(std::isnan(means[2]) && std::isnan(means[3]));
-    expect_refused(model.radius_neighbors(queries.items(), -1), "radius is -1");
-    expect_refused(model.radius_neighbors(queries.items(), kNone), "radius");
+    expect_refused(model.radius_neighbours(queries.items(), -1), "radius is -1");
+    expect_refused(model.radius_neighbours(queries.items(), kNone), "radius");
 }
 
 TEST(ExactMetrics, BadDistancesAreNamed) {

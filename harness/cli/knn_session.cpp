@@ -143,7 +143,7 @@ Predictions KnnSession::predict(const io::Rows& rows) {
 void KnnSession::find_within_radius(const ItemsOfDoubles& queries, Predictions& predictions) const {
     ExactRadiusNeighbours found = value_or_fail(std::visit(
         [&](const ExactKnnBase& base) {
-            return base.radius_neighbors(queries, *settings_.radius, {.variant = settings_.variant});
+            return base.radius_neighbours(queries, *settings_.radius, {.variant = settings_.variant});
         },
         model_));
     predictions.offsets = std::move(found.offsets);
@@ -157,7 +157,7 @@ void KnnSession::find_nearest(const ItemsOfDoubles& queries, Predictions& predic
         const auto lists = static_cast<std::size_t>(queries.count * listed(settings_));
         predictions.distances.resize(lists);
         predictions.neighbours.resize(lists);
-        neighbours = {predictions.distances.data(), predictions.neighbours.data()};
+        neighbours = {predictions.distances.data(), predictions.neighbours.data(), MatrixLayout::transposed};
     }
     const Options options{.variant = settings_.variant};
     if (const auto* classifier = std::get_if<ExactKnnClassifier>(&model_))

@@ -12,19 +12,23 @@
 #include "kernels/api/device_state.hpp"
 #include "kernels/api/exact_vote.hpp"
 #include "kernels/api/items.hpp"
+#include "kernels/api/knn_model.hpp"
+#include "kernels/api/progress.hpp"
 #include "kernels/core/thread_errors.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 namespace {
 
 std::optional<Error> wrong_results(const ExactKnnModel& model, const ItemsOfDoubles& queries,
                                    const ExactResults& results) {
-    const std::int64_t lists = queries.count * model.k;
-    const std::array specs{input_of<double>("queries.values", queries.count * queries.dims),
-                           output_of<std::int32_t>("classes", results.classes ? queries.count : 0),
-                           output_of<double>("targets", results.targets ? queries.count : 0),
-                           output_of<double>("distances", results.distances ? lists : 0),
-                           output_of<std::int32_t>("indices", results.indices ? lists : 0)};
+    const std::int64_t entries = queries.count * model.k;
+    if (auto error = invalid_lists(results.layout, results.stride, queries.count, model.k)) return error;
+    const std::int64_t rows = results.layout == MatrixLayout::row_major ? queries.count : model.k;
+    const std::array specs{
+        spec_of("queries.values", queries), output_of<std::int32_t>("classes", results.classes ? queries.count : 0),
+        output_of<double>("targets", results.targets ? queries.count : 0),
+        in_rows(output_of<double>("distances", results.distances ? entries : 0), rows, results.stride),
+        in_rows(output_of<std::int32_t>("indices", results.indices ? entries : 0), rows, results.stride)};
     const Pointers<5> pointers{const_cast<double*>(queries.values), results.classes, results.targets, results.distances,
                                results.indices};
     return wrong_arrays({&state_of(model.device), Memory::host}, specs, pointers, {});
@@ -36,9 +40,11 @@ void write(const ExactKnnModel& model, const std::vector<exact::Neighbour>& foun
     if (results.targets) results.targets[query] = exact::predict(found, model.vote, model.targets);
     if (results.all) (*results.all)[static_cast<std::size_t>(query)] = found;
     if (results.radius) return;
+    const bool by_query = results.layout == MatrixLayout::row_major;
+    const std::int64_t stride = results.stride != 0 ? results.stride : by_query ? model.k : queries;
     for (std::int64_t j = 0; j < model.k && (results.distances || results.indices); ++j) {
         const bool listed = j < static_cast<std::int64_t>(found.size());
-        const std::int64_t at = results.side_by_side ? query * model.k + j : j * queries + query;
+        const std::int64_t at = by_query ? query * stride + j : j * stride + query;
         const auto neighbour = static_cast<std::size_t>(j);
         if (results.distances)
             results.distances[at] = listed ? found[neighbour].distance : std::numeric_limits<double>::quiet_NaN();
@@ -129,8 +135,8 @@ private:
         const exact::Rows some = all ? exact::Rows{} : taken(lists.queries);
         const auto floats = model_.table.floats(all ? queries_ : some);
         return round.finder_for(missing()).kneighbors(
-            {floats.get(), count, model_.table.float_dims(), Layout::attribute_major}, lists.distances.data(),
-            lists.indices.data(),
+            {floats.get(), count, model_.table.float_dims(), Layout::attribute_major},
+            {lists.distances.data(), lists.indices.data(), MatrixLayout::transposed},
             {.stream = options.stream,
              .deterministic = options.deterministic,
              .variant = options.variant,
@@ -192,6 +198,11 @@ private:
 
 }  // namespace
 
+ArraySpec spec_of(std::string_view name, const ItemsOfDoubles& items) {
+    const bool by_item = items.layout == Layout::item_major;
+    return in_rows(input_of<double>(name, items.count * items.dims), by_item ? items.count : items.dims, items.stride);
+}
+
 std::optional<Error> not_on_host(const Options& options) {
     if (auto error = invalid_threads(options)) return error;
     if (options.memory == Memory::host) return std::nullopt;
@@ -201,9 +212,8 @@ std::optional<Error> not_on_host(const Options& options) {
 
 std::optional<Error> invalid_exact_queries(const ExactKnnModel& model, const ItemsOfDoubles& queries) {
     const std::int64_t dims = model.table.rule().given_dims;
-    const Items asked{nullptr, queries.count, queries.dims, queries.layout};
     const DistanceRule rule{.missing = model.table.missing_rule()};
-    if (auto error = invalid_comparison(asked, {nullptr, model.table.count(), dims}, rule)) return error;
+    if (auto error = invalid_comparison(shape_of(queries), {nullptr, model.table.count(), dims}, rule)) return error;
     return invalid_sizes({{"queries.count", queries.count}, {"k", std::max(model.k, model.candidates())}});
 }
 
@@ -225,12 +235,19 @@ Result<void> ask_exactly(const ExactKnnModel& model, const ItemsOfDoubles& queri
                      "the option variant names '" + std::string(options.variant) +
                          "', but this metric, or so many neighbours, no pipeline knows: the host looks at all points"};
     const HostThreads threads(state_of(model.device), options);
-    const std::int64_t at_once = queries_at_once(model, queries.count);
+    const Progress progress(options);
+    std::int64_t at_once = queries_at_once(model, queries.count);
+    if (progress.is_wanted())
+        at_once = std::min(at_once, items_in_part(model.table.count() * queries.dims, model.device.is_cuda()));
+    progress.at_start();
     for (std::int64_t first = 0; first < queries.count; first += at_once) {
-        Block block(model, queries, first, std::min(at_once, queries.count - first), results);
+        const std::int64_t count = std::min(at_once, queries.count - first);
+        Block block(model, queries, first, count, results);
         if (auto answered = block.answer(options); !answered) return answered.error();
+        progress.after(first + count, queries.count);
     }
+    progress.at_end();
     return {};
 }
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

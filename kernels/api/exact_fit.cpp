@@ -13,7 +13,7 @@
 #include "kernels/api/items.hpp"
 #include "kernels/dispatch/refusal.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 namespace {
 
 /// Beside the k nearest: so many more are listed by the device, in whose order they may be elsewhere.
@@ -28,8 +28,7 @@ std::optional<Error> invalid_rule(const ItemsOfDoubles& points, const NeighbourR
         return invalid("vote is none of the enumerators of espalier::Vote");
     DistanceRule checked = rule.distance;
     if (distance.metric != ExactMetric::of_rule) checked = {.missing = rule.distance.missing};
-    if (auto error = invalid_comparison({nullptr, 0, points.dims}, {nullptr, points.count, points.dims}, checked))
-        return error;
+    if (auto error = invalid_comparison({nullptr, 0, points.dims}, shape_of(points), checked)) return error;
     if (auto refused = exact::invalid_distance(distance, points.dims)) return invalid(std::move(*refused));
     if (auto refused = refused_count("points.count", points.count)) return invalid(std::move(*refused));
     return std::nullopt;
@@ -43,7 +42,7 @@ std::optional<Error> invalid_fit(const Device& device, const ItemsOfDoubles& poi
     if (static_cast<std::int64_t>(labels.size() / label_bytes) != points.count)
         return invalid("there are " + std::to_string(points.count) + " points, but " +
                        std::to_string(labels.size() / label_bytes) + " " + name);
-    const std::array specs{input_of<double>("points.values", points.count * points.dims)};
+    const std::array specs{spec_of("points.values", points)};
     const Pointers<1> pointers{const_cast<double*>(points.values)};
     return wrong_arrays({&state_of(device), Memory::host}, specs, pointers, {});
 }
@@ -162,4 +161,24 @@ Result<ExactKnnRegressor> ExactKnnRegressor::fit(const Device& device, const Ite
     return fit(device, points, targets, rule, ExactDistance{}, options);
 }
 
-}  // namespace espalier::inline v0
+Result<ExactNearestNeighbours> ExactNearestNeighbours::fit(const Device& device, const ItemsOfDoubles& points,
+                                                           const NeighbourRule& rule, const ExactDistance& distance,
+                                                           const Options& options) {
+    return guarded([&]() -> Result<ExactNearestNeighbours> {
+        const std::vector<float> unread(static_cast<std::size_t>(std::max<std::int64_t>(points.count, 0)));
+        if (auto error = invalid_fit(device, points, std::as_bytes(std::span(unread)), sizeof(unread[0]), "points",
+                                     rule, distance, options))
+            return *error;
+        auto model =
+            fitted<KnnRegressor, float>(device, points, std::span<const float>(unread), rule, distance, options);
+        if (!model) return model.error();
+        return ExactNearestNeighbours(std::move(model).value());
+    });
+}
+
+Result<ExactNearestNeighbours> ExactNearestNeighbours::fit(const Device& device, const ItemsOfDoubles& points,
+                                                           const NeighbourRule& rule, const Options& options) {
+    return fit(device, points, rule, ExactDistance{}, options);
+}
+
+}  // namespace espalier::inline v1

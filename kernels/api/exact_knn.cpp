@@ -11,7 +11,7 @@
 #include "kernels/api/guarded.hpp"
 #include "kernels/api/items.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 namespace {
 
 using RadiusLists = std::vector<std::vector<exact::Neighbour>>;
@@ -36,17 +36,16 @@ Result<ExactNeighbours> ExactKnnBase::kneighbors(const ItemsOfDoubles& queries, 
         ExactNeighbours neighbours{queries.count, model_->k, {}, {}};
         neighbours.distances.resize(static_cast<std::size_t>(queries.count * model_->k));
         neighbours.indices.resize(neighbours.distances.size());
-        const auto done = ask_exactly(
-            *model_, queries,
-            {.distances = neighbours.distances.data(), .indices = neighbours.indices.data(), .side_by_side = true},
-            options);
+        const auto done =
+            ask_exactly(*model_, queries,
+                        {.distances = neighbours.distances.data(), .indices = neighbours.indices.data()}, options);
         if (!done) return done.error();
         return neighbours;
     });
 }
 
-Result<ExactRadiusNeighbours> ExactKnnBase::radius_neighbors(const ItemsOfDoubles& queries, double radius,
-                                                             const Options& options) const {
+Result<ExactRadiusNeighbours> ExactKnnBase::radius_neighbours(const ItemsOfDoubles& queries, double radius,
+                                                              const Options& options) const {
     return guarded([&]() -> Result<ExactRadiusNeighbours> {
         const auto lists = within(model_, queries, radius, options);
         if (!lists) return lists.error();
@@ -103,9 +102,9 @@ Result<void> ExactKnnClassifier::predict(const ItemsOfDoubles& queries, std::int
                                          const ExactNeighbourLists& neighbours, const Options& options) const {
     return guarded([&]() -> Result<void> {
         if (auto error = null_array(classes, "classes", queries.count)) return *error;
-        return ask_exactly(*present(model()), queries,
-                           {.classes = classes, .distances = neighbours.distances, .indices = neighbours.indices},
-                           options);
+        ExactResults results = exact_lists(neighbours);
+        results.classes = classes;
+        return ask_exactly(*present(model()), queries, results, options);
     });
 }
 
@@ -168,10 +167,10 @@ Result<void> ExactKnnRegressor::predict(const ItemsOfDoubles& queries, double* t
                                         const ExactNeighbourLists& neighbours, const Options& options) const {
     return guarded([&]() -> Result<void> {
         if (auto error = null_array(targets, "targets", queries.count)) return *error;
-        return ask_exactly(*present(model()), queries,
-                           {.targets = targets, .distances = neighbours.distances, .indices = neighbours.indices},
-                           options);
+        ExactResults results = exact_lists(neighbours);
+        results.targets = targets;
+        return ask_exactly(*present(model()), queries, results, options);
     });
 }
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

@@ -12,7 +12,7 @@
 #include "kernels/api/exact_table.hpp"
 #include "kernels/api/knn_model.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 /// A model in single precision that lists candidates.
 class Finder : public KnnBase {
@@ -71,4 +71,4 @@ struct ExactKnnModel {
     [[nodiscard]] std::int64_t candidates() const { return rounds.empty() ? 0 : rounds.front().candidates; }
 };
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

@@ -43,8 +43,9 @@ Comparison comparison_of(const DistanceRule& rule, const ExactDistance& distance
 }
 
 double value_of(const ItemsOfDoubles& items, std::int64_t item, std::int64_t attribute) {
-    return items.layout == Layout::item_major ? items.values[item * items.dims + attribute]
-                                              : items.values[attribute * items.count + item];
+    const bool by_item = items.layout == Layout::item_major;
+    const std::int64_t stride = items.stride != 0 ? items.stride : by_item ? items.dims : items.count;
+    return items.values[by_item ? item * stride + attribute : attribute * stride + item];
 }
 
 }  // namespace
@@ -101,7 +102,8 @@ std::optional<std::string> invalid_places(const RowRule& rule, const ItemsOfDoub
 Rows rows_of(const ItemsOfDoubles& items, const RowRule& rule, std::int64_t first, std::int64_t count) {
     const std::int64_t dims = rule.dims();
     Rows rows{.values = {}, .count = count, .dims = dims};
-    const bool as_is = items.layout == Layout::item_major && rule.kept.empty();
+    const bool dense = items.stride == 0 || items.stride == items.dims;
+    const bool as_is = items.layout == Layout::item_major && dense && rule.kept.empty();
     if (as_is && items.values)
         rows.values.assign(items.values + first * items.dims, items.values + (first + count) * items.dims);
     rows.values.resize(static_cast<std::size_t>(count * dims));

@@ -92,7 +92,8 @@ std::string Explanation::text() const noexcept {
         }
         if (tree == Tree::none) return text;
         if (!tree_file.empty()) text += "tree: loaded from " + printable(tree_file, kLongestPath) + "\n";
-        text += "leaf: " + std::to_string(leaf) + " of " + tree_device + ", " + std::to_string(problems) + " problems\n";
+        text +=
+            "leaf: " + std::to_string(leaf) + " of " + tree_device + ", " + std::to_string(problems) + " problems\n";
         text += "path: " + (path.empty() ? "(the only leaf)" : path) + "\n";
         text += "margin: " + two_decimals(margin) + "x to the best other variant\n";
         text += "regret: " + two_decimals(regret) + "x, 95% interval " + two_decimals(regret_low) + " to " +
@@ -111,7 +112,7 @@ Result<Explanation> explain(std::string_view family, std::string_view problem, c
                                                   similar_family(family)};
 }
 
-inline namespace v0 {
+inline namespace v1 {
 
 Result<Explanation> explain(const Device& device, std::string_view family, std::string_view problem,
                             const Options& options) {
@@ -126,5 +127,5 @@ Result<Explanation> explain(const Device& device, std::string_view family, std::
     });
 }
 
-}  // namespace v0
+}  // namespace v1
 }  // namespace espalier

@@ -15,6 +15,7 @@ thread_local char last_message[2048] = "";
 // C's values are those of C++, so that a status is cast.
 static_assert(static_cast<int>(ErrorCode::invalid_argument) + 1 == ESPALIER_ERROR_INVALID_ARGUMENT);
 static_assert(static_cast<int>(ErrorCode::internal) + 1 == ESPALIER_ERROR_INTERNAL);
+static_assert(static_cast<int>(ErrorCode::cancelled) + 1 == ESPALIER_ERROR_CANCELLED);
 static_assert(static_cast<int>(Memory::device) == ESPALIER_MEMORY_DEVICE);
 static_assert(static_cast<int>(Metric::cosine) == ESPALIER_METRIC_COSINE);
 static_assert(static_cast<int>(Missing::allowed) == ESPALIER_MISSING_ALLOWED);
@@ -92,8 +93,8 @@ Options options_of(const espalier_options* given) {
 Items items_of(const espalier_items* given, const char* name) {
     const auto items = known(given, name);
     const bool row_major = is_row_major(items.layout, (std::string(name) + ".layout").c_str());
-    check_stride(items.stride, row_major ? items.dims : items.count, (std::string(name) + ".stride").c_str());
-    return {items.values, items.count, items.dims, row_major ? Layout::item_major : Layout::attribute_major};
+    return {items.values, items.count, items.dims, row_major ? Layout::item_major : Layout::attribute_major,
+            items.stride};
 }
 
 DistanceRule distance_rule(std::int32_t metric, std::int32_t missing, const std::uint8_t* types, std::int64_t count) {

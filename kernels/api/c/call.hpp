@@ -110,7 +110,7 @@ Enum enumerator(std::int32_t value, Enum last, const char* name, const char* val
 bool is_row_major(std::int32_t layout, const char* name);
 MatrixLayout matrix_layout(std::int32_t layout, const char* name);
 
-/// Throws unless a stride is 0 or what it is without padding: the library has no other yet.
+/// Throws unless a stride is 0 or what it is without padding: for arrays of which the library has no parts.
 void check_stride(std::int64_t stride, std::int64_t dense, const char* name);
 
 /// How many elements an array of such sizes has.

@@ -27,14 +27,18 @@ Filter filter_of(const float* filter, std::int32_t side) {
 
 Border border_of(std::int32_t border) { return c::enumerator(border, Border::mirror, "border", "BORDER"); }
 
-/// Of the image and its result, the only place that knows their pitch.
-ImageShape image_shape(const espalier_image_shape* given) {
-    const auto shape = c::known(given, "shape");
-    const std::int64_t row = c::count_of({{"width", shape.width}, {"channels", shape.channels}});
-    c::check_stride(shape.image_pitch, row, "shape.image_pitch");
-    c::check_stride(shape.result_pitch, row, "shape.result_pitch");
-    return {shape.width, shape.height, shape.channels};
-}
+/// An image and its result, in memory of the caller's.
+struct Images {
+    explicit Images(const espalier_image_shape* given, const std::uint8_t* from = nullptr, std::uint8_t* to = nullptr) {
+        const auto shape = c::known(given, "shape");
+        const ImageShape size{shape.width, shape.height, shape.channels};
+        image = {from, size, shape.image_pitch};
+        result = {to, size, shape.result_pitch};
+    }
+
+    ConstImage image;
+    Image result;
+};
 
 }  // namespace
 
@@ -43,10 +47,10 @@ espalier_status espalier_convolve_2d(const espalier_device* device, const espali
                                      const std::uint8_t* image, std::uint8_t* result,
                                      const espalier_options* options) noexcept {
     return call([&] {
-        const ImageShape size = image_shape(shape);
+        const Images images(shape, image, result);
         return std::visit(
             [&](const auto& sized) {
-                return convolve_2d(c::device_of(device), {image, size}, sized, border_of(border), {result, size},
+                return convolve_2d(c::device_of(device), images.image, sized, border_of(border), images.result,
                                    c::options_of(options));
             },
             filter_of(filter, side));
@@ -62,10 +66,11 @@ espalier_status espalier_plan_convolve_2d(const espalier_device* device, const e
         if (std::holds_alternative<Filter7x7>(given))
             throw c::Unsupported("there are no plans for filters of 7x7: call espalier_convolve_2d()");
         const auto* const small = std::get_if<Filter3x3>(&given);
-        return c::give_plan(plan_convolve_2d(c::device_of(device), image_shape(shape),
-                                             small ? as_5x5(*small) : std::get<Filter5x5>(given), border_of(border),
-                                             c::options_of(options)),
-                            plan);
+        const Images images(shape);
+        return c::give_plan(
+            plan_convolve_2d(c::device_of(device), images.image, small ? as_5x5(*small) : std::get<Filter5x5>(given),
+                             border_of(border), images.result, c::options_of(options)),
+            plan);
     });
 }
 
@@ -74,8 +79,8 @@ espalier_status espalier_convolve_2d_run(const espalier_plan* plan, const espali
                                          std::size_t workspace_bytes) noexcept {
     return call([&] {
         const auto& planned = c::plan_of<ConvolutionPlan>(plan, "espalier_plan_convolve_2d()");
-        const ImageShape size = image_shape(shape);
-        return planned.run({image, size}, {result, size}, c::stream_of(stream),
+        const Images images(shape, image, result);
+        return planned.run(images.image, images.result, c::stream_of(stream),
                            c::workspace_of(workspace, workspace_bytes));
     });
 }
@@ -87,7 +92,7 @@ espalier_status espalier_explain_convolve_2d(const espalier_device* device, cons
         c::take_place(text, "text");
         return std::visit(
             [&](const auto& sized) {
-                return c::give_text(explain_convolve_2d(c::device_of(device), image_shape(shape), sized,
+                return c::give_text(explain_convolve_2d(c::device_of(device), Images(shape).image.shape, sized,
                                                         border_of(border), c::options_of(options)),
                                     text);
             },

@@ -9,7 +9,7 @@ using namespace espalier;
 using c::call;
 
 struct espalier_model {
-    std::variant<KnnClassifier, KnnRegressor> model;
+    std::variant<KnnClassifier, KnnRegressor, NearestNeighbours> model;
     std::int64_t k, dims;
 };
 
@@ -46,70 +46,17 @@ const KnnBase& base_of(const espalier_model* model) {
     return std::visit([](const auto& own) -> const KnnBase& { return own; }, c::present(model, "model").model);
 }
 
-/// Of a plan's arrays; row-major ones only where that is the same.
-NeighbourLists column_major(const espalier_neighbours* given, std::int64_t queries) {
+NeighbourLists lists_of(const espalier_neighbours* given) {
     if (!given) return {};
     const auto lists = c::known(given, "neighbours");
-    if (c::is_row_major(lists.layout, "neighbours.layout") && queries > 1)
-        throw c::Unsupported("plans list neighbours by ESPALIER_COLUMN_MAJOR: set neighbours.layout to it");
-    if (lists.layout == ESPALIER_COLUMN_MAJOR) c::check_stride(lists.stride, queries, "neighbours.stride");
-    return {lists.distances, lists.indices};
+    return {lists.distances, lists.indices, c::matrix_layout(lists.layout, "neighbours.layout"), lists.stride};
 }
-
-/// The caller's arrays for neighbours, which the library lists column-major: they are turned where they are.
-class Lists {
-public:
-    Lists(const espalier_neighbours* given, const espalier_model& model, std::int64_t queries, const Options& options)
-        : queries_(queries), k_(model.k) {
-        if (!given) return;
-        const auto lists = c::known(given, "neighbours");
-        const bool by_rows = c::is_row_major(lists.layout, "neighbours.layout");
-        c::check_stride(lists.stride, by_rows ? k_ : queries, "neighbours.stride");
-        arrays_ = {lists.distances, lists.indices};
-        turned_ = by_rows && queries > 1 && k_ > 1;
-        if (turned_ && options.memory == Memory::device)
-            throw c::Unsupported(
-                "neighbours.layout is ESPALIER_ROW_MAJOR, which in device memory is "
-                "unsupported: set it to ESPALIER_COLUMN_MAJOR");
-        if (!turned_) return;
-        const auto count = static_cast<std::size_t>(c::count_of({{"queries.count", queries}, {"k", k_}}));
-        if (arrays_.distances) distances_.resize(count);
-        if (arrays_.indices) indices_.resize(count);
-    }
-
-    [[nodiscard]] const NeighbourLists& arrays() const { return arrays_; }
-
-    Result<void> turned_after(const Result<void>& done) {
-        if (!done || !turned_) return done;
-        turn(arrays_.distances, distances_);
-        turn(arrays_.indices, indices_);
-        return done;
-    }
-
-private:
-    template <class T>
-    void turn(T* lists, std::vector<T>& copy) const {
-        if (!lists) return;
-        std::copy_n(lists, copy.size(), copy.begin());
-        for (std::int64_t q = 0; q < queries_; ++q)
-            for (std::int64_t j = 0; j < k_; ++j) lists[q * k_ + j] = copy[static_cast<std::size_t>(j * queries_ + q)];
-    }
-
-    std::int64_t queries_, k_;
-    bool turned_ = false;
-    NeighbourLists arrays_;
-    std::vector<float> distances_;
-    std::vector<std::int32_t> indices_;
-};
 
 template <class Model, class Label>
 Result<void> predict(const espalier_model* model, const char* maker, const espalier_items* queries, Label* labels,
                      const espalier_neighbours* neighbours, const espalier_options* options) {
-    const Model& own = model_as<Model>(model, maker);
-    const Items items = c::items_of(queries, "queries");
-    const Options known_options = c::options_of(options);
-    Lists lists(neighbours, *model, items.count, known_options);
-    return lists.turned_after(own.predict(items, labels, lists.arrays(), known_options));
+    return model_as<Model>(model, maker)
+        .predict(c::items_of(queries, "queries"), labels, lists_of(neighbours), c::options_of(options));
 }
 
 template <class Label>
@@ -117,7 +64,7 @@ Result<void> run(const espalier_plan* plan, const espalier_items* queries, Label
                  const espalier_neighbours* neighbours, void* stream, std::span<std::byte> workspace) {
     const auto& planned = c::plan_of<KnnPlan>(plan, "espalier_plan_predict()");
     const Items items = c::items_of(queries, "queries");
-    return planned.run(items, labels, column_major(neighbours, items.count), c::stream_of(stream), workspace);
+    return planned.run(items, labels, lists_of(neighbours), c::stream_of(stream), workspace);
 }
 
 constexpr const char* kClassifier = "espalier_fit_classifier()";
@@ -152,18 +99,15 @@ espalier_status espalier_predict_targets(const espalier_model* model, const espa
 espalier_status espalier_kneighbors(const espalier_model* model, const espalier_items* queries,
                                     const espalier_neighbours* neighbours, const espalier_options* options) noexcept {
     return call([&] {
-        const KnnBase& own = base_of(model);
-        const Items items = c::items_of(queries, "queries");
-        const Options known_options = c::options_of(options);
-        Lists lists(&c::present(neighbours, "neighbours"), *model, items.count, known_options);
-        return lists.turned_after(
-            own.kneighbors(items, lists.arrays().distances, lists.arrays().indices, known_options));
+        const NeighbourLists lists = lists_of(&c::present(neighbours, "neighbours"));
+        return base_of(model).kneighbors(c::items_of(queries, "queries"), lists, c::options_of(options));
     });
 }
 
 espalier_status espalier_plan_predict(const espalier_model* model, const espalier_items* queries,
                                       std::int32_t predictions, std::int32_t distances, std::int32_t indices,
-                                      const espalier_options* options, espalier_plan** plan) noexcept {
+                                      std::int64_t stride, std::int32_t layout, const espalier_options* options,
+                                      espalier_plan** plan) noexcept {
     return call([&]() -> Result<void> {
         c::take_place(plan, "plan");
         const KnnBase& own = base_of(model);
@@ -171,8 +115,9 @@ espalier_status espalier_plan_predict(const espalier_model* model, const espalie
         if (items.dims != model->dims)
             return invalid("the queries have " + std::to_string(items.dims) + " attributes, the points " +
                            std::to_string(model->dims));
-        const PlannedResults results{predictions != 0, distances != 0, indices != 0};
-        return c::give_plan(own.plan_predict(items.count, items.layout, results, c::options_of(options)), plan);
+        const PlannedResults results{predictions != 0, distances != 0, indices != 0, c::matrix_layout(layout, "layout"),
+                                     stride};
+        return c::give_plan(own.plan_predict(items, results, c::options_of(options)), plan);
     });
 }
 

@@ -6,22 +6,27 @@ using c::call;
 
 namespace {
 
-/// The only place that knows the strides.
 SelectionShape shape_of(const espalier_selection_shape* given) {
     const auto shape = c::known(given, "shape");
-    const MatrixLayout layout = c::matrix_layout(shape.layout, "shape.layout");
-    const bool by_rows = layout == MatrixLayout::row_major;
-    c::check_stride(shape.key_stride, by_rows ? shape.columns : shape.rows, "shape.key_stride");
-    c::check_stride(shape.list_stride, by_rows ? shape.k : shape.rows, "shape.list_stride");
     return {.rows = shape.rows,
             .columns = shape.columns,
             .k = shape.k,
-            .layout = layout,
+            .layout = c::matrix_layout(shape.layout, "shape.layout"),
             .order = c::enumerator(shape.order, ListOrder::any, "shape.order", "ORDER"),
-            .keys = c::enumerator(shape.keys, KeyType::int32, "shape.keys", "KEYS")};
+            .keys = c::enumerator(shape.keys, KeyType::int32, "shape.keys", "KEYS"),
+            .stride = shape.key_stride,
+            .list_stride = shape.list_stride};
 }
 
 std::int64_t key_bytes(KeyType keys) { return keys == KeyType::float32 || keys == KeyType::int32 ? 4 : 2; }
+
+/// Elements of a matrix of so many rows up to the last one, `stride` apart if it is not 0.
+std::int64_t extent(const SelectionShape& shape, std::int64_t columns, const char* name, std::int64_t stride) {
+    const bool by_rows = shape.layout == MatrixLayout::row_major;
+    const std::int64_t lines = by_rows ? shape.rows : columns, line = by_rows ? columns : shape.rows;
+    if (stride == 0 || lines == 0) return c::count_of({{"rows", shape.rows}, {name, columns}});
+    return c::count_of({{"rows", lines - 1}, {"stride", stride}}) + line;
+}
 
 }  // namespace
 
@@ -49,11 +54,12 @@ espalier_status espalier_select_smallest_k_run(const espalier_plan* plan, const 
     return call([&] {
         const auto& planned = c::plan_of<SelectionPlan>(plan, "espalier_plan_select_smallest_k()");
         const SelectionShape size = shape_of(shape);
-        const NamedSize rows{"rows", size.rows}, k{"k", size.k}, bytes{"bytes of a key", key_bytes(size.keys)};
-        return planned.run_of(c::span_of(static_cast<const std::byte*>(keys), {rows, {"columns", size.columns}, bytes}),
-                              c::span_of(static_cast<std::byte*>(values), {rows, k, bytes}),
-                              c::span_of(indices, {rows, k}), c::stream_of(stream),
-                              c::workspace_of(workspace, workspace_bytes));
+        const NamedSize bytes{"bytes of a key", key_bytes(size.keys)};
+        const NamedSize all{"columns", extent(size, size.columns, "columns", size.stride)};
+        const NamedSize lists{"k", extent(size, size.k, "k", size.list_stride)};
+        return planned.run_of(c::span_of(static_cast<const std::byte*>(keys), {all, bytes}),
+                              c::span_of(static_cast<std::byte*>(values), {lists, bytes}), c::span_of(indices, {lists}),
+                              c::stream_of(stream), c::workspace_of(workspace, workspace_bytes));
     });
 }
 

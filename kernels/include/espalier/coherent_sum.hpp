@@ -11,7 +11,7 @@
 #include "espalier/options.hpp"
 #include "espalier/plan.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 /// What coherent summation keeps of the sums of a window.
 enum class Coherence {
@@ -72,4 +72,4 @@ ESPALIER_API Result<CoherentSumPlan> plan_coherent_sum(const Device& device, con
 ESPALIER_API Result<Explanation> explain_coherent_sum(const Device& device, const CoherentSumShape& shape,
                                                       Coherence output, const Options& options = {});
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

@@ -5,7 +5,7 @@
 #include "espalier/error.hpp"
 #include "espalier/export.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 struct DeviceState;
 
@@ -44,4 +44,4 @@ private:
     const DeviceState* state_;  ///< null for the CPU
 };
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

@@ -11,7 +11,7 @@
 #include "espalier/options.hpp"
 #include "espalier/plan.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 /// The inner product of two vectors `a` and `b` of `elements` numbers, written to the one at `result`, which must not
 /// overlap them. No elements give 0. The result is off by at most 1e-4 times the sum of |a_i b_i|; sums
@@ -38,4 +38,4 @@ ESPALIER_API Result<DotProductPlan> plan_dot_product(const Device& device, std::
 ESPALIER_API Result<Explanation> explain_dot_product(const Device& device, std::int64_t elements,
                                                      const Options& options = {});
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 /// What kind of failure an `Error` reports. The library never prints, aborts or throws across its
 /// boundary: every failure is one of these, with a message that names the fix.
@@ -17,6 +17,7 @@ enum class ErrorCode {
     device_failure,    ///< the device or its driver reported an error
     bad_file,          ///< a file cannot be read, is damaged, or says what cannot be
     internal,          ///< a fault of the library itself; please report it with its message
+    cancelled,         ///< `Options::progress` ended the call
 };
 
 /// Why a call failed.
@@ -67,4 +68,4 @@ public:
     Result(Error error) : Result<std::monostate>(std::move(error)) {}
 };
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

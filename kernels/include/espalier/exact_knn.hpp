@@ -11,16 +11,19 @@
 #include "espalier/explanation.hpp"
 #include "espalier/export.hpp"
 #include "espalier/knn.hpp"
+#include "espalier/matrix_layout.hpp"
 #include "espalier/options.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
-/// `count` items of `dims` numbers each, in host memory.
+/// `count` items of `dims` numbers each, in host memory; or a part of a larger table, as `Items` may be.
 struct ItemsOfDoubles {
     const double* values = nullptr;      ///< count * dims numbers
     std::int64_t count = 0;              ///< items
     std::int64_t dims = 0;               ///< attributes of each
     Layout layout = Layout::item_major;  ///< which of them lie side by side
+    /// Numbers from one item to the next, or if attribute-major from one attribute to the next; 0: `dims`, or `count`.
+    std::int64_t stride = 0;
 };
 
 /// Neighbours as in `Neighbours`, with distances in double precision.
@@ -33,8 +36,10 @@ struct ExactNeighbours {
 
 /// Arrays as in `NeighbourLists`, for distances in double precision. In host memory.
 struct ExactNeighbourLists {
-    double* distances = nullptr;      ///< k x queries
-    std::int32_t* indices = nullptr;  ///< the same, of the points
+    double* distances = nullptr;                    ///< queries x k
+    std::int32_t* indices = nullptr;                ///< the same, of the points
+    MatrixLayout layout = MatrixLayout::row_major;  ///< a list's entries side by side, or the lists'
+    std::int64_t stride = 0;  ///< of both arrays, in elements; 0: k, or the number of queries if transposed
 };
 
 /// Neighbours within a radius: those of query q are entries offsets[q] to offsets[q + 1], the nearest first.
@@ -86,7 +91,7 @@ struct ExactKnnModel;
 ///
 /// All arrays are in host memory. Copies of a model share it, and any number of threads may use it; one that was moved
 /// from is empty, and its functions return invalid_argument. Equal calls give equal bits on every device. Errors:
-/// invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
+/// invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure, cancelled.
 class ESPALIER_API ExactKnnBase {
 public:
     /// The nearest points of each of the `queries`.
@@ -94,8 +99,8 @@ public:
 
     /// The points of each of the `queries` at distance `radius` or less, which may be none. `radius` is not negative
     /// and may be infinite. Beside `invalid_argument` for another one the errors are those of `kneighbors`.
-    [[nodiscard]] Result<ExactRadiusNeighbours> radius_neighbors(const ItemsOfDoubles& queries, double radius,
-                                                                 const Options& options = {}) const;
+    [[nodiscard]] Result<ExactRadiusNeighbours> radius_neighbours(const ItemsOfDoubles& queries, double radius,
+                                                                  const Options& options = {}) const;
 
     /// What the device would run for so many `queries`, and why; `missing` says whether some of them have missing
     /// cells.
@@ -187,4 +192,22 @@ private:
     using ExactKnnBase::ExactKnnBase;
 };
 
-}  // namespace espalier::inline v0
+/// Nearest neighbours without labels, in double precision.
+class ESPALIER_API ExactNearestNeighbours : public ExactKnnBase {
+public:
+    /// `points` may go after the call; `rule` says how they are asked, its vote is of no account. Options: as for the
+    /// queries.
+    static Result<ExactNearestNeighbours> fit(const Device& device, const ItemsOfDoubles& points,
+                                              const NeighbourRule& rule, const Options& options = {});
+
+    /// The same of `points` and `rule` by a `distance` that only models in double precision have. `rule.k` may be any
+    /// number from 1 on.
+    static Result<ExactNearestNeighbours> fit(const Device& device, const ItemsOfDoubles& points,
+                                              const NeighbourRule& rule, const ExactDistance& distance,
+                                              const Options& options = {});
+
+private:
+    using ExactKnnBase::ExactKnnBase;
+};
+
+}  // namespace espalier::inline v1

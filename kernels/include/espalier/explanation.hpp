@@ -10,7 +10,7 @@
 #include "espalier/export.hpp"
 #include "espalier/options.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 /// Why the library runs what it runs for one problem on one device.
 struct ESPALIER_API Explanation {
@@ -74,4 +74,4 @@ struct ESPALIER_API Explanation {
 ESPALIER_API Result<Explanation> explain(const Device& device, std::string_view family, std::string_view problem,
                                          const Options& options = {});
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

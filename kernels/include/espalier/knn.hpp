@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "espalier/device.hpp"
@@ -11,10 +12,11 @@
 #include "espalier/error.hpp"
 #include "espalier/explanation.hpp"
 #include "espalier/export.hpp"
+#include "espalier/matrix_layout.hpp"
 #include "espalier/options.hpp"
 #include "espalier/plan.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 /// How neighbours' labels are combined. A neighbour at distance NaN has no vote.
 enum class Vote {
@@ -55,18 +57,43 @@ struct Neighbours {
     std::vector<std::int32_t> indices;  ///< of the points, in the order in which they were given
 };
 
-/// Arrays for the neighbours as `select_smallest_k` writes them, k x queries elements each: the j-th nearest of query q
-/// at [j * queries + q]. Null for what nobody wants to know.
+/// Arrays for the neighbours of each query. The j-th nearest of query q is at [q * stride + j] if `row_major`, at
+/// [j * stride + q] if `transposed`, as most variants write it; the other layout costs them a copy. Null for what
+/// nobody wants to know. Of arrays that are parts of larger ones nothing else is written.
 struct NeighbourLists {
-    float* distances = nullptr;       ///< nearest first
-    std::int32_t* indices = nullptr;  ///< of the points
+    float* distances = nullptr;                     ///< nearest first
+    std::int32_t* indices = nullptr;                ///< of the points
+    MatrixLayout layout = MatrixLayout::row_major;  ///< a list's entries side by side, or the lists'
+    std::int64_t stride = 0;  ///< of both arrays, in elements; 0: k, or the number of queries if transposed
 };
 
-/// Which results the runs of a plan are given arrays for.
+/// Which results the runs of a plan are given arrays for, and how those of the neighbours lie.
 struct PlannedResults {
-    bool predictions = true;  ///< classes or targets
-    bool distances = false;   ///< the neighbours' distances
-    bool indices = false;     ///< which points they are
+    bool predictions = true;                        ///< classes or targets
+    bool distances = false;                         ///< the neighbours' distances
+    bool indices = false;                           ///< which points they are
+    MatrixLayout layout = MatrixLayout::row_major;  ///< as in `NeighbourLists`
+    std::int64_t stride = 0;                        ///< as in `NeighbourLists`
+};
+
+/// The points within a radius of some queries: those of query q are entries offsets[q] up to, without, offsets[q + 1]
+/// of both lists, the nearest first and of equally distant points the one with the lower index.
+struct RadiusNeighbours {
+    std::vector<std::int64_t> offsets;  ///< one more than there are queries; the first is 0
+    std::vector<float> distances;
+    std::vector<std::int32_t> indices;  ///< of the points, in the order in which they were given
+};
+
+/// Which points are near, and how many of them a call may list.
+struct Radius {
+    float distance = 1;  ///< points at this distance are near, too; 0 or more
+    /// Neighbours of all queries together, of 8 bytes each. A call that finds more is an error, so that a radius that
+    /// is too large ends no program.
+    std::int64_t most = std::int64_t{1} << 28;
+
+    Radius() = default;
+    /// `within` is the distance, `at_most` the neighbours of all queries together.
+    Radius(float within, std::int64_t at_most = std::int64_t{1} << 28) : distance(within), most(at_most) {}
 };
 
 /// Predictions for so many queries of a model. Queries in host memory are copied in one piece: to stream many of them,
@@ -80,6 +107,10 @@ public:
     Result<void> run(const Items& queries, float* targets, const NeighbourLists& neighbours = {},
                      Stream stream = nullptr, std::span<std::byte> workspace = {}) const;
 
+    /// Does what `kneighbors` does, in a plan without predictions.
+    Result<void> run(const Items& queries, const NeighbourLists& neighbours, Stream stream = nullptr,
+                     std::span<std::byte> workspace = {}) const;
+
     using Plan::Plan;
 };
 
@@ -91,20 +122,36 @@ struct KnnModel;
 ///
 /// Arrays are in host memory, or where `Options::memory` says. Queries that come from host memory go to a GPU through
 /// the pipeline that the tree chooses, page-locked and double-buffered where that is the fastest. Queries have the
-/// points' attributes. Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
+/// points' attributes. With `Options::progress` queries are asked in parts, each as a call of its own.
+/// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure, cancelled.
 class ESPALIER_API KnnBase {
 public:
     /// The nearest points of each of the `queries`, in host memory.
     [[nodiscard]] Result<Neighbours> kneighbors(const Items& queries, const Options& options = {}) const;
 
-    /// Lists the neighbours of `queries` into the arrays `distances` and `indices` of k x queries elements as
-    /// `select_smallest_k` writes them: the j-th nearest of query q at [j * queries + q].
+    /// Lists the neighbours of `queries` into the arrays `distances` and `indices` of queries x k elements: the j-th
+    /// nearest of query q at [q * k + j].
     Result<void> kneighbors(const Items& queries, float* distances, std::int32_t* indices,
                             const Options& options = {}) const;
 
-    /// A plan for so many `queries` of a `layout`, whose runs give `results`. Options: all but `stream` and `wait`.
+    /// Lists the `neighbours` of `queries` in the lists' layout, into those of the arrays that are not null.
+    Result<void> kneighbors(const Items& queries, const NeighbourLists& neighbours, const Options& options = {}) const;
+
+    /// A plan for so many `queries` of a `layout`, whose runs give `results`. Options: all but `stream`, `wait` and
+    /// `progress`.
     [[nodiscard]] Result<KnnPlan> plan_predict(std::int64_t queries, Layout layout = Layout::item_major,
                                                const PlannedResults& results = {}, const Options& options = {}) const;
+
+    /// A plan whose runs give `results`, for as many queries as there are in `queries`, in that layout and stride;
+    /// nobody looks at their values.
+    [[nodiscard]] Result<KnnPlan> plan_predict(const Items& queries, const PlannedResults& results,
+                                               const Options& options = {}) const;
+
+    /// Writes the model to the file `path`, which `load` of the same class reads: the points, their labels and the
+    /// rule, in a format of its own with a version and a checksum. The file is complete or not there: it gets its name
+    /// when it is written, replaces a file of that name and follows no symbolic link. Errors: bad_file if it cannot be
+    /// written; invalid_argument, out_of_memory, device_failure.
+    Result<void> save(const std::string& path) const;
 
     /// What `predict` and `kneighbors` would run for so many `queries`, and why. The variant then chooses those of its
     /// stages by their own trees. Options: `variant`, `deterministic` and `memory`.
@@ -143,6 +190,12 @@ public:
     /// fitted with.
     [[nodiscard]] KnnClassifier allowing_missing() const noexcept { return KnnClassifier(with_missing_allowed()); }
 
+    /// The model that `save` wrote to `path`, on any device: on the same one it gives the same bits.
+    /// Nothing of a file is believed before its size, version and checksum are right. Options: `stream`, `threads`.
+    /// Errors: bad_file for what cannot be read, is damaged, is of a newer version, or is no classifier; out_of_memory,
+    /// device_failure.
+    static Result<KnnClassifier> load(const Device& device, const std::string& path, const Options& options = {});
+
 private:
     using KnnBase::KnnBase;
 };
@@ -168,8 +221,40 @@ public:
     /// fitted with.
     [[nodiscard]] KnnRegressor allowing_missing() const noexcept { return KnnRegressor(with_missing_allowed()); }
 
+    /// As `KnnClassifier::load`, of a regressor's file.
+    static Result<KnnRegressor> load(const Device& device, const std::string& path, const Options& options = {});
+
 private:
     using KnnBase::KnnBase;
 };
 
-}  // namespace espalier::inline v0
+/// Nearest neighbours without labels: `kneighbors` for the k nearest, `radius_neighbours` for all within a radius.
+class ESPALIER_API NearestNeighbours : public KnnBase {
+public:
+    /// `points` may go after the call; they are where `Options::memory` says. The rule's vote is of no account, and
+    /// plans have no predictions.
+    static Result<NearestNeighbours> fit(const Device& device, const Items& points, const NeighbourRule& rule,
+                                         const Options& options = {});
+
+    /// All points whose distance to a query is at most the radius, in host memory. Distances are computed and compared
+    /// in single precision; one that is NaN is beyond every radius. The rule's k is of no account.
+    /// Queries are asked in parts of some 2^24 distances, which need 64 MiB on the device and on the host; beside these
+    /// and the queries a call takes up to three times what its lists take while they grow. `Options::variant` names a
+    /// variant of `distance`. Errors: invalid_argument, also if there are more neighbours than `radius.most`.
+    [[nodiscard]] Result<RadiusNeighbours> radius_neighbours(const Items& queries, const Radius& radius,
+                                                             const Options& options = {}) const;
+
+    /// A model of the same points for queries with missing cells: `Missing::allowed`, whatever the model was fitted
+    /// with.
+    [[nodiscard]] NearestNeighbours allowing_missing() const noexcept {
+        return NearestNeighbours(with_missing_allowed());
+    }
+
+    /// As `KnnClassifier::load`, of a file of nearest neighbours.
+    static Result<NearestNeighbours> load(const Device& device, const std::string& path, const Options& options = {});
+
+private:
+    using KnnBase::KnnBase;
+};
+
+}  // namespace espalier::inline v1

@@ -9,7 +9,7 @@
 #include "espalier/export.hpp"
 #include "espalier/stream.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 struct PlanState;
 
@@ -56,4 +56,4 @@ private:
     std::shared_ptr<const PlanState> state_;
 };
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

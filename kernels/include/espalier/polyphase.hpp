@@ -11,7 +11,7 @@
 #include "espalier/options.hpp"
 #include "espalier/plan.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 /// Sizes of an interpolation: each of `receivers` traces of `samples` becomes `phases` copies, each followed by
 /// `padding` zeros.
@@ -50,4 +50,4 @@ ESPALIER_API Result<InterpolationPlan> plan_interpolate_traces(const Device& dev
 ESPALIER_API Result<Explanation> explain_interpolate_traces(const Device& device, const InterpolationShape& shape,
                                                             const Options& options = {});
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

@@ -9,7 +9,7 @@
 #include "espalier/export.hpp"
 #include "espalier/options.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 /// A point in metres, in any Cartesian system.
 struct Point {
@@ -51,4 +51,4 @@ ESPALIER_API Result<Explanation> explain_compute_delays(const Device& device, st
                                                         const SourceGrid& grid, const DelayRule& rule,
                                                         const Options& options = {});
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

@@ -218,12 +218,15 @@ ESPALIER_C_API espalier_status espalier_kneighbors(const espalier_model* model, 
  * @param predictions not 0: classes or targets are wanted
  * @param distances not 0: the neighbours' distances are
  * @param indices not 0: their indices are
+ * @param stride of the lists of neighbours, as in espalier_neighbours
+ * @param layout of the lists of neighbours, as in espalier_neighbours
  * @param options all but stream and asynchronous; null for the defaults
  * @param plan receives the plan
  * @return a status
  */
 ESPALIER_C_API espalier_status espalier_plan_predict(const espalier_model* model, const espalier_items* queries,
                                                      int32_t predictions, int32_t distances, int32_t indices,
+                                                     int64_t stride, int32_t layout,
                                                      const espalier_options* options,
                                                      espalier_plan** plan) ESPALIER_C_NOEXCEPT;
 
@@ -232,7 +235,7 @@ ESPALIER_C_API espalier_status espalier_plan_predict(const espalier_model* model
  * @param plan of espalier_plan_predict()
  * @param queries of the points' attributes
  * @param classes as of espalier_predict_classes(); null if they are not wanted
- * @param neighbours arrays, ESPALIER_COLUMN_MAJOR, for what the plan lists; or null
+ * @param neighbours arrays for what the plan lists, in its layout; or null
  * @param stream a cudaStream_t, null for the CPU and for the default stream
  * @param workspace memory of the device, aligned to 512 bytes (64 on the CPU); null if none is needed
  * @param workspace_bytes its size, at least espalier_plan_workspace_bytes()
@@ -248,7 +251,7 @@ ESPALIER_C_API espalier_status espalier_predict_classes_run(const espalier_plan*
  * @param plan of espalier_plan_predict()
  * @param queries of the points' attributes
  * @param targets as of espalier_predict_targets(); null if they are not wanted
- * @param neighbours arrays, ESPALIER_COLUMN_MAJOR, for what the plan lists; or null
+ * @param neighbours arrays for what the plan lists, in its layout; or null
  * @param stream a cudaStream_t, null for the CPU and for the default stream
  * @param workspace memory of the device, aligned to 512 bytes (64 on the CPU); null if none is needed
  * @param workspace_bytes its size, at least espalier_plan_workspace_bytes()

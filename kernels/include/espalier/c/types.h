@@ -36,7 +36,8 @@ enum {
     ESPALIER_ERROR_OUT_OF_MEMORY = 5,    /**< device or host memory did not suffice */
     ESPALIER_ERROR_DEVICE_FAILURE = 6,   /**< the device or its driver reported an error */
     ESPALIER_ERROR_BAD_FILE = 7,         /**< a file cannot be read, is damaged, or says what cannot be */
-    ESPALIER_ERROR_INTERNAL = 8          /**< a fault of the library itself; please report its message */
+    ESPALIER_ERROR_INTERNAL = 8,         /**< a fault of the library itself; please report its message */
+    ESPALIER_ERROR_CANCELLED = 9         /**< the caller ended the call */
 };
 
 /** Where the arrays of a call are. */
@@ -173,7 +174,7 @@ typedef struct espalier_neighbours {
     float* distances; /**< queries * k; null if nobody wants to know */
     int32_t* indices; /**< the same, of the points; -1 beyond the last one */
     int64_t stride;   /**< from one query's list (of ESPALIER_COLUMN_MAJOR: rank) to the next; 0: k (queries) */
-    int32_t layout;   /**< ESPALIER_ROW_MAJOR, in host memory and without a plan alone; or ESPALIER_COLUMN_MAJOR */
+    int32_t layout;   /**< ESPALIER_ROW_MAJOR or ESPALIER_COLUMN_MAJOR */
     int32_t reserved; /**< 0 */
 } espalier_neighbours;
 
