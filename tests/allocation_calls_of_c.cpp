@@ -115,7 +115,7 @@ espalier_status planned_neighbours(const espalier_device* cpu, Arrays& use) {
     if (const auto status = given(
             model, [&](auto** to) { return espalier_fit_regressor(cpu, &items, use.a.data(), &rule, nullptr, to); }))
         return status;
-    return given(plan, [&](auto** to) { return espalier_plan_predict(model.get(), &items, 1, 0, 0, nullptr, to); });
+    return given(plan, [&](auto** to) { return espalier_plan_predict(model.get(), &items, 1, 0, 0, 0, 0, nullptr, to); });
 }
 
 espalier_status devices(const espalier_device*, Arrays&) {

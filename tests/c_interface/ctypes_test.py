@@ -157,9 +157,19 @@ def test_convolution():
                             total += filter_[i * side + j] * image[(row * width + column) * channels + c]
                     at = (y * width + x) * channels + c
                     assert result[at] == min(max(total, 0), 255), (side, y, x, c)
-    shape.image_pitch = 64
+    # The left half of the image, and into the left half of a result, whose right one stays.
+    half = ImageShape(width=width // 2, height=height, channels=channels, image_pitch=width * channels,
+                      result_pitch=width * channels)
+    kept = (c_ubyte * len(image))(*[7] * len(image))
+    one = [0.0] * 49
+    one[24] = 1.0
+    ok(library.espalier_convolve_2d(cpu, byref(half), floats(one), c_int32(7), c_int32(1), image, kept, None))
+    for at in range(len(image)):
+        left = at % (width * channels) < width // 2 * channels
+        assert kept[at] == (image[at] if left else 7), at
+    shape.image_pitch = 1
     refused(library.espalier_convolve_2d(cpu, byref(shape), floats(filter_), c_int32(7), c_int32(1), image, result, None),
-            UNSUPPORTED, "shape.image_pitch is 64")
+            INVALID, "pitch is 1")
 
 
 def test_coherent_sum():
