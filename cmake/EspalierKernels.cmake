@@ -25,11 +25,10 @@ function(espalier_selector_files out family)
 endfunction()
 
 # espalier_add_selectors(<target> <selectors-dirs...>): an object library with the selectors of every family and
-# the definitions of their tables, selectors().
+# the definitions of their tables, selectors(). No object has those of two families: a program links what it uses.
 function(espalier_add_selectors target)
   espalier_families(families)
-  set(tables)
-  set(stems)
+  set(sources)
   foreach(family ${families})
     espalier_selector_files(files ${family} ${ARGN})
     set(declarations "")
@@ -38,8 +37,6 @@ function(espalier_add_selectors target)
       get_filename_component(key ${file} NAME)
       string(REGEX REPLACE "\\.gen\\.cpp$" "" key ${key})
       string(MAKE_C_IDENTIFIER ${key} key)
-      list(APPEND stems ${key})
-      list(APPEND files_${key} ${file})
       string(APPEND declarations "Selector<Problem> ${key}();\n")
       string(APPEND entries " selectors::${key}(),")
     endforeach()
@@ -61,25 +58,28 @@ std::span<const Selector<Problem>> selectors_in_this_program() {
 
 }  // namespace espalier::${family}
 ")
-    list(APPEND tables ${table})
-  endforeach()
-  espalier_grouped(sources ${target} 1 ${tables})
-  list(REMOVE_DUPLICATES stems)
-  foreach(key ${stems})  # in one file's selectors the same names come again in another device's of the family
-    espalier_grouped(files ${target}_${key} 1 ${files_${key}})
-    list(APPEND sources ${files})
+    list(APPEND sources ${table} ${files})
   endforeach()
   add_library(${target} OBJECT ${sources})
   target_link_libraries(${target} PRIVATE espalier_core)
 endfunction()
 
-# espalier_generate_kernel_families(<out>): the headers registries/<family>/selectors.hpp and one source that
-# instantiates the dispatch for every family and lists them; sets <out> to that source.
+# espalier_generate_kernel_families(<out>): the headers registries/<family>/selectors.hpp, per family a source that
+# instantiates the dispatch, one that lists the families which the linker found, and one that needs them all; sets <out>
+# to the sources.
+#
+# The list refers to the families weakly, so that it makes no linker take one out of a static library: a program has the
+# families whose functions it calls. What is to have them all is linked with -u espalier_every_family (espalier_links_all).
 function(espalier_generate_kernel_families out)
   espalier_families(families)
-  set(includes "")
-  set(definitions "")
-  set(entries "")
+  list(LENGTH families count)
+  set(folder ${ESPALIER_GENERATED_DIR}/kernels)
+  set(sources)
+  set(declarations "")
+  set(weak "")
+  set(names "")
+  set(additions "")
+  set(pointers "")
   foreach(family ${families})
     write_if_changed(${ESPALIER_GENERATED_DIR}/registries/${family}/selectors.hpp "#pragma once
 
@@ -95,32 +95,82 @@ std::span<const Selector<Problem>> selectors_in_this_program();
 
 }  // namespace espalier::${family}
 ")
-    string(APPEND includes "#include \"registries/${family}/registry.hpp\"\n#include \"registries/${family}/selectors.hpp\"\n")
-    string(APPEND definitions "namespace ${family} {
+    write_if_changed(${folder}/family_${family}.cpp "#include \"kernels/dispatch/family_entry.hpp\"
+#include \"registries/${family}/registry.hpp\"
+#include \"registries/${family}/selectors.hpp\"
+
+namespace espalier {
+
+namespace ${family} {
 Tables<Problem> tables_of(const Problem*) { return {\"${family}\", registry(), selectors_in_this_program()}; }
 }  // namespace ${family}
 template Tables<${family}::Problem> tables();
 template Chosen<${family}::Problem> choose(const ${family}::Problem&, const DeviceInfo&);
 
-")
-    string(APPEND entries "        KernelFamily{\"${family}\", explain_key<${family}::Problem>, loaded_tree<${family}::Problem>,\n                     loaded_table<${family}::Problem>, publish_table<${family}::Problem>},\n")
-  endforeach()
-  set(source ${ESPALIER_GENERATED_DIR}/kernels/families.cpp)
-  write_if_changed(${source} "#include <array>
+namespace ${family} {
+KernelFamily kernel_family();
+KernelFamily kernel_family() { return kernel_family_of<Problem>(\"${family}\"); }
+}  // namespace ${family}
 
-#include \"kernels/dispatch/family_entry.hpp\"
-${includes}
+}  // namespace espalier
+")
+    list(APPEND sources ${folder}/family_${family}.cpp)
+    string(APPEND declarations "namespace ${family} {\nKernelFamily kernel_family();\n}\n")
+    string(APPEND weak "namespace ${family} {\n[[gnu::weak]] KernelFamily kernel_family();\n}\n")
+    string(APPEND names "\n    \"${family}\",")
+    string(APPEND additions "        if (${family}::kernel_family) linked[count++] = ${family}::kernel_family();\n")
+    string(APPEND pointers " ${family}::kernel_family,")
+  endforeach()
+  write_if_changed(${folder}/families.cpp "#include <array>
+
+#include \"kernels/dispatch/families.hpp\"
+
 namespace espalier {
 
-${definitions}std::span<const KernelFamily> kernel_families() {
-    static constexpr std::array all{
-${entries}    };
-    return all;
+${weak}
+namespace {
+
+constexpr std::array<std::string_view, ${count}> kNames{${names}
+};
+
+struct LinkedFamilies {
+    LinkedFamilies() {
+${additions}    }
+
+    std::array<KernelFamily, ${count}> linked{};
+    std::size_t count = 0;
+};
+
+}  // namespace
+
+std::span<const std::string_view> family_names() { return kNames; }
+
+std::span<const KernelFamily> kernel_families() {
+    static const LinkedFamilies all;
+    return std::span(all.linked).first(all.count);
 }
 
 }  // namespace espalier
 ")
-  set(${out} ${source} PARENT_SCOPE)
+  write_if_changed(${folder}/every_family.cpp "#include \"kernels/dispatch/families.hpp\"
+
+namespace espalier {
+${declarations}
+// Of C's linkage, so that the linker can be asked for it by name.
+extern \"C\" KernelFamily (*const espalier_every_family[])();
+extern \"C\" {
+KernelFamily (*const espalier_every_family[])() = {${pointers}};
+}
+
+}  // namespace espalier
+")
+  list(APPEND sources ${folder}/families.cpp ${folder}/every_family.cpp)
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+
+# espalier_links_all(<target>): a program that links the target has every family, whichever it calls.
+function(espalier_links_all target)
+  target_link_options(${target} INTERFACE LINKER:-u,espalier_every_family)
 endfunction()
 
 # espalier_shipped_sources(<out>): the registries of the shipping library and the objects that they link.

@@ -4,6 +4,7 @@
 
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)  # the tests of the C interface
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 cmake_path(ABSOLUTE_PATH CMAKE_CURRENT_LIST_DIR NORMALIZE)
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH root)

@@ -6,17 +6,19 @@ set(ESPALIER_WITH_CUDA OFF)
 if(ESPALIER_CUDA)
   set(ESPALIER_WITH_CUDA ON)
 endif()
-get_target_property(type espalier_kernels TYPE)
+get_target_property(type espalier_library TYPE)
 set(ESPALIER_STATIC OFF)
 if(type STREQUAL "STATIC_LIBRARY")
   set(ESPALIER_STATIC ON)
 endif()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/espalier)
-install(TARGETS espalier_kernels EXPORT espalierTargets
+install(TARGETS espalier_library ${ESPALIER_COMPONENT_TARGETS} EXPORT espalierTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/espalier ${ESPALIER_GENERATED_DIR}/include/espalier DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN *.hpp)
+        FILES_MATCHING PATTERN *.hpp PATTERN *.h)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/THIRD-PARTY-NOTICES ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(EXPORT espalierTargets NAMESPACE espalier:: DESTINATION ${package_dir})
 
 configure_package_config_file(espalierConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/espalierConfig.cmake
@@ -30,7 +32,11 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/espalierConfig.cmake ${CMAKE_CURRENT_B
 # What a linker needs beside a static library. Of Libs, not of Libs.private: only this library is installed, and whoever
 # asks plainly (pkg-config --libs) would else not find out that it is a static one. OpenMP by name, not by path: it belongs to the user's compiler.
 set(static_libs "")
+set(ESPALIER_PC_CFLAGS "")
+set(ESPALIER_PC_ALL_FAMILIES "")
 if(ESPALIER_STATIC)
+  set(ESPALIER_PC_CFLAGS " -DESPALIER_STATIC")
+  set(ESPALIER_PC_ALL_FAMILIES " -Wl,-u,espalier_every_family")
   foreach(library ${OpenMP_CXX_LIB_NAMES})
     list(APPEND static_libs -l${library})
   endforeach()

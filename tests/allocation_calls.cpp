@@ -23,6 +23,7 @@ std::uint64_t hash_of(const std::vector<T>& values) {
 std::uint64_t hash_of(const std::string& text) { return hashed(std::as_bytes(std::span(text))); }
 std::uint64_t hash_of(const Explanation& why) { return hash_of(why.reason) ^ hash_of(why.variant) ^ hash_of(why.path); }
 std::uint64_t hash_of(const Neighbours& lists) { return hash_of(lists.distances) ^ hash_of(lists.indices); }
+std::uint64_t hash_of(const RadiusNeighbours& lists) { return hash_of(lists.distances) ^ hash_of(lists.offsets); }
 std::uint64_t hash_of(const ExactNeighbours& lists) { return hash_of(lists.distances) ^ hash_of(lists.indices); }
 std::uint64_t hash_of(const std::vector<LoadedSelector>& list) { return list.empty() ? 1 : hash_of(list[0].file); }
 std::uint64_t hash_of(const LoadedSelectors& all) { return hash_of(all.selectors); }
@@ -198,10 +199,10 @@ void add_distances(Calls& calls) {
         "pairwise_distances", {"", "cpu_scalar", "cpu_openmp", "cpu_avx2", "cpu_avx512"}, [](const Options& options) {
             return [options, x = numbers<float>(70 * 3), y = numbers<float>(40 * 3, 5), to = results<float>(70 * 40)] {
                 constexpr std::array kTypes{AttributeType::numeric, AttributeType::nominal, AttributeType::numeric};
-                return written(
-                    pairwise_distances(cpu(), {x.data(), 70, 3}, {y.data(), 40, 3},
-                                       {Metric::mixed_euclidean, Missing::allowed, kTypes}, to->data(), options),
-                    *to);
+                return written(pairwise_distances(cpu(), {x.data(), 70, 3}, {y.data(), 40, 3},
+                                                  {Metric::mixed_euclidean, Missing::allowed, kTypes},
+                                                  {to->data(), MatrixLayout::transposed}, options),
+                               *to);
             };
         });
     calls.add("plan_pairwise_distances", [] {
@@ -233,7 +234,7 @@ void add_selections(Calls& calls) {
             };
         });
     };
-    add("select_transposed", {.rows = 64, .columns = 1024, .k = 5});
+    add("select_transposed", {.rows = 64, .columns = 1024, .k = 5, .layout = MatrixLayout::transposed});
     add("select_rows", {.rows = 64, .columns = 1024, .k = 5, .layout = MatrixLayout::row_major});
     add("select_one_row", {.rows = 1, .columns = 1 << 17, .k = 40, .layout = MatrixLayout::row_major});
     static constexpr SelectionShape kHalves{.rows = 30, .columns = 100, .k = 5, .keys = KeyType::float16};
@@ -361,6 +362,24 @@ void add_neighbours(Calls& calls) {
             [queries = numbers<float>(20 * 4, 7), to = results<float>(20)](const KnnPlan& plan, auto room) {
                 return written(plan.run({queries.data(), 20, 4}, to->data(), {}, nullptr, room), *to);
             });
+    });
+    calls.add("radius_neighbours", [] {
+        return [points = numbers<float>(300 * 4), queries = numbers<float>(80 * 4, 7)] {
+            const auto model = NearestNeighbours::fit(cpu(), {points.data(), 300, 4}, {.k = 3});
+            if (!model) return made(model);
+            return made(model.value().radius_neighbours({queries.data(), 80, 4}, 5));
+        };
+    });
+    calls.add("save_and_load", [regressor] {
+        return [regressor, folder = std::make_shared<TemporaryFolder>(), queries = numbers<float>(80 * 4, 7)] {
+            const auto model = regressor();
+            if (!model) return made(model);
+            const std::string path = *folder / "model";
+            if (const Result<void> saved = model.value().save(path); !saved) return made(saved);
+            const auto again = KnnRegressor::load(cpu(), path);
+            if (!again) return made(again);
+            return made(again.value().predict({queries.data(), 80, 4}));
+        };
     });
     calls.add("explain_predict",
               [regressor] { return [model = regressor().value()] { return made(model.explain_predict(100)); }; });

@@ -43,4 +43,7 @@ struct NamedCall {
 /// memory of its own, every form of results, and what is refused.
 std::vector<NamedCall> public_calls();
 
+/// Functions of espalier.h.
+std::vector<NamedCall> calls_of_c();
+
 }  // namespace espalier

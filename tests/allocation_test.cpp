@@ -145,6 +145,8 @@ TEST_P(EachAllocation, FailsAsOutOfMemory) {
 
 INSTANTIATE_TEST_SUITE_P(PublicFunctions, EachAllocation, testing::ValuesIn(public_calls()),
                          [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(FunctionsOfC, EachAllocation, testing::ValuesIn(calls_of_c()),
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace espalier

@@ -131,10 +131,10 @@ TEST_F(DeviceMemory, ServesTwoStreamsAtOnce) {
         device::copy_to_device(q.data(), queries, sizeof queries, stream.get());
         device::copy_to_device(p.data(), points, sizeof points, stream.get());
         for (int i = 0; i < 16; ++i)
-            expect_ok(pairwise_distances(gpu, {q.as<float>(), 2, 2, Layout::attribute_major},
-                                         {p.as<float>(), 2, 2, Layout::attribute_major},
-                                         {Metric::mixed_euclidean, Missing::none, types}, result.as<float>() + 4 * i,
-                                         {.memory = Memory::device, .stream = stream.get(), .wait = false}));
+            expect_ok(pairwise_distances(
+                gpu, {q.as<float>(), 2, 2, Layout::attribute_major}, {p.as<float>(), 2, 2, Layout::attribute_major},
+                {Metric::mixed_euclidean, Missing::none, types}, {result.as<float>() + 4 * i, MatrixLayout::transposed},
+                {.memory = Memory::device, .stream = stream.get(), .wait = false}));
         distances.resize(64);
         device::copy_to_host(distances.data(), result.data(), 64 * sizeof(float), stream.get());
         device::synchronize(stream.get());
@@ -172,10 +172,10 @@ TEST_F(DeviceMemory, ServesDistancesThatNeedTypesFromTheHost) {
     const device::Buffer q(sizeof queries), p(sizeof points), result(4 * sizeof(float));
     device::copy_to_device(q.data(), queries, sizeof queries);
     device::copy_to_device(p.data(), points, sizeof points);
-    expect_ok(pairwise_distances(Device::cuda().value(), {q.as<float>(), 2, 2, Layout::attribute_major},
-                                 {p.as<float>(), 2, 2, Layout::attribute_major},
-                                 {Metric::mixed_euclidean, Missing::none, types}, result.as<float>(),
-                                 {.memory = Memory::device, .wait = false}));
+    expect_ok(pairwise_distances(
+        Device::cuda().value(), {q.as<float>(), 2, 2, Layout::attribute_major},
+        {p.as<float>(), 2, 2, Layout::attribute_major}, {Metric::mixed_euclidean, Missing::none, types},
+        {result.as<float>(), MatrixLayout::transposed}, {.memory = Memory::device, .wait = false}));
     float distances[4];
     device::copy_to_host(distances, result.data(), sizeof distances);
     device::synchronize();
@@ -206,7 +206,7 @@ TEST_F(DeviceMemory, HoldsTrainingSetQueriesAndNeighbours) {
     device::synchronize();
     EXPECT_EQ(predicted[0], 0);  // of the classes 0 and 1, one vote each, the smaller
     EXPECT_EQ(predicted[1], 1);
-    EXPECT_EQ((std::vector{nearest[0], nearest[2], nearest[1], nearest[3]}), (std::vector{1, 2, 3, 2}));
+    EXPECT_EQ((std::vector{nearest[0], nearest[1], nearest[2], nearest[3]}), (std::vector{1, 2, 3, 2}));
 
     EXPECT_FALSE(fitted.value().predict(asked, on_device)) << "a vector is in host memory";
     EXPECT_FALSE(fitted.value().kneighbors({q.as<float>(), 2, 2, Layout::item_major}, on_device));

@@ -365,6 +365,10 @@ TEST(ExactKnnRegressor, TargetsStayDoubles) {
     EXPECT_NEAR(results[0], (4 * 1700000001. + 1700000004. / 0.75) / (4 + 1 / 0.75), 1e-6);
     EXPECT_EQ(results[2], 1700000001) << "a point at distance 0 decides alone";
     EXPECT_EQ(distances[0], 0.25);
+    EXPECT_EQ(distances[1], 0.75) << "the lists of one query are side by side";
+    EXPECT_EQ(indices[1], 1);
+    expect_ok(weighted.value().predict(queries.items(), results.data(),
+                                       {distances.data(), indices.data(), MatrixLayout::transposed}));
     EXPECT_EQ(distances[3], 0.75) << "the second neighbours lie behind all first ones";
     EXPECT_EQ(indices[3], 1);
 }

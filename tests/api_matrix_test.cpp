@@ -72,12 +72,14 @@ TEST(PairwiseDistances, EqualTheOracleForEveryMetricAndLayout) {
              {Metric::euclidean, Metric::mixed_euclidean, Metric::manhattan, Metric::chebyshev, Metric::cosine}) {
             const DistanceRule rule{metric, Missing::allowed, kTypes};
             std::vector<float> result(kQueries * kPoints, -1);
-            expect_ok(pairwise_distances(device, sets.query_items(), sets.point_items(), rule, result.data()));
+            expect_ok(pairwise_distances(device, sets.query_items(), sets.point_items(), rule,
+                                         {result.data(), MatrixLayout::transposed}));
             expect_distances(result, sets, rule);
 
             std::vector<float> same(result.size(), -1);
             expect_ok(pairwise_distances(device, {queries.data(), kQueries, kDims, Layout::attribute_major},
-                                         {points.data(), kPoints, kDims, Layout::attribute_major}, rule, same.data()));
+                                         {points.data(), kPoints, kDims, Layout::attribute_major}, rule,
+                                         {same.data(), MatrixLayout::transposed}));
             expect_distances(same, sets, rule);
         }
 }
@@ -88,8 +90,8 @@ TEST(PairwiseDistances, RowMajorIsTheTransposedMatrixTransposed) {
         for (const auto metric : {Metric::mixed_euclidean, Metric::cosine}) {
             const DistanceRule rule{metric, Missing::none, kTypes};
             std::vector<float> result(kQueries * kPoints, -1);
-            expect_ok(pairwise_distances(device, sets.query_items(), sets.point_items(), rule, result.data(), {},
-                                         MatrixLayout::row_major));
+            expect_ok(pairwise_distances(device, sets.query_items(), sets.point_items(), rule,
+                                         {result.data(), MatrixLayout::row_major}));
             expect_distances(transposed(result, kQueries, kPoints), sets, rule);
         }
 }
@@ -105,7 +107,8 @@ TEST(PairwiseDistances, OfOtherAttributeTypesMayRunAtTheSameTime) {
                 const DistanceRule rule{Metric::mixed_euclidean, Missing::none, *types};
                 for (int i = 0; i < 60; ++i) {
                     std::vector<float> result(kQueries * kPoints, -1);
-                    expect_ok(pairwise_distances(device, sets.query_items(), sets.point_items(), rule, result.data()));
+                    expect_ok(pairwise_distances(device, sets.query_items(), sets.point_items(), rule,
+                                                 {result.data(), MatrixLayout::transposed}));
                     expect_distances(result, sets, rule);
                 }
             });
@@ -141,7 +144,7 @@ TEST(PairwiseDistances, RefuseWhatIsNotAProblem) {
     expect_invalid(call(queries, {nullptr, kPoints, kDims}, {}, result.data()), "points.values is null");
     expect_invalid(call(queries, points, {}, nullptr), "result is null");
     const auto row_major = [&](const Items& these, MatrixLayout layout) {
-        return pairwise_distances(Device::cpu(), queries, these, {}, result.data(), {}, layout);
+        return pairwise_distances(Device::cpu(), queries, these, {}, {result.data(), layout});
     };
     expect_invalid(row_major({nullptr, kPoints, kDims}, MatrixLayout::row_major), "points.values is null");
     expect_invalid(row_major(points, static_cast<MatrixLayout>(9)), "MatrixLayout");
@@ -418,9 +421,10 @@ TEST_F(CoherentSums, RefuseWhatIsNotAProblem) {
 TEST(Explain, AgreesWithTheFamilysKey) {
     for (const Device& device : usable_devices())
         for (const auto& why :
-             {explain_pairwise_distances(device, {nullptr, 100, 5}, {nullptr, 200, 5}, {Metric::manhattan}),
-              explain_pairwise_distances(device, {nullptr, 100, 5}, {nullptr, 200, 5}, {}, {}, MatrixLayout::row_major),
-              explain_select_smallest_k(device, {100, 200, 7}),
+             {explain_pairwise_distances(device, {nullptr, 100, 5}, {nullptr, 200, 5}, {Metric::manhattan},
+                                         {nullptr, MatrixLayout::transposed}),
+              explain_pairwise_distances(device, {nullptr, 100, 5}, {nullptr, 200, 5}, {}),
+              explain_select_smallest_k(device, {100, 200, 7, MatrixLayout::transposed}),
               explain_select_smallest_k(device, {100, 200, 7, MatrixLayout::row_major}),
               explain_select_smallest_k(device, {100, 200, 7, MatrixLayout::row_major, ListOrder::any}),
               explain_select_smallest_k(device,

@@ -198,7 +198,7 @@ TEST(NoEnumerator, OthersAreRefused) {
     expect_invalid(plan_pairwise_distances(kCpu, items, items, {none_of<Metric>()}), "espalier::Metric");
     expect_invalid(plan_pairwise_distances(kCpu, items, items, {.missing = none_of<Missing>()}), "espalier::Missing");
     expect_invalid(plan_pairwise_distances(kCpu, {kPoints, 4, 3, none_of<Layout>()}, items, {}), "espalier::Layout");
-    expect_invalid(plan_pairwise_distances(kCpu, items, items, {}, {}, none_of<MatrixLayout>()), "MatrixLayout");
+    expect_invalid(plan_pairwise_distances(kCpu, items, items, {}, {nullptr, none_of<MatrixLayout>()}), "MatrixLayout");
     const std::array types{AttributeType::numeric, none_of<AttributeType>(), AttributeType::numeric};
     expect_invalid(plan_pairwise_distances(kCpu, items, items, {Metric::mixed_euclidean, Missing::none, types}),
                    "espalier::AttributeType");

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the library static and shared, moves it, and builds and runs tests/consumer against both through
-# CMake and through pkg-config.
+# Installs the library static and shared, moves it, and builds and runs tests/consumer and the tests of the C interface
+# against both through CMake and through pkg-config.
 # Usage: consumer_test.sh <source tree> <scratch folder> <generator> <compiler> <ON for a library with CUDA, else OFF>
 #        [<GPU architectures>]
 #
@@ -25,6 +25,13 @@ fail() {
 
 # One header at a time, with nothing before it: each must bring what it needs, and nothing private.
 check_headers() {
+    for header in "$1"/include/espalier/espalier.h "$1"/include/espalier/c/*.h; do
+        for language in 'c -std=c99' 'c++ -std=c++20'; do
+            # shellcheck disable=SC2086  # the language and its standard are two words
+            "$compiler" -Wall -Wextra -pedantic -Werror -fsyntax-only -I"$1/include" -x $language "$header" ||
+                fail "$header does not stand alone"
+        done
+    done
     for header in "$1"/include/espalier/*.hpp; do
         echo "#include <espalier/$(basename "$header")>" |
             "$compiler" -std=c++20 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$1/include" -x c++ - ||
@@ -35,12 +42,11 @@ check_headers() {
     fi
 }
 
-# The library must export its interface and nothing else of its own.
-check_exports() {
-    nm -DC --defined-only "$1" | awk '$2 ~ /[TDBR]/ { $1 = $2 = ""; print }' | grep -v '^ *espalier::v0::' &&
-        fail "$1 exports more than the interface"
-    nm -DC --defined-only "$1" | grep -E 'espalier::(v0::)?[a-uw-z_0-9][a-z_0-9]*::' && fail "$1 exports internals"
-    return 0
+# The shared library exports its interface, which Python can use, and its file name says with what it is compatible.
+check_shared() {
+    python3 "$source/tests/exports_test.py" "$1" "$prefix/include" || fail "$1 exports something else"
+    [ -f "$1.0.1" ] || fail "$1 has another SOVERSION than docs/abi.md says"
+    python3 "$source/tests/c_interface/ctypes_test.py" "$1" >"$scratch/log" 2>&1 || { cat "$scratch/log"; fail "ctypes"; }
 }
 
 run_consumer() {
@@ -86,12 +92,25 @@ for kind in static shared; do
     rm -rf "$build"
 
     check_headers "$prefix"
-    [ $kind = shared ] && check_exports "$(echo "$prefix"/lib*/libespalier.so)"
+    [ $kind = shared ] && check_shared "$(echo "$prefix"/lib*/libespalier.so)"
+    for file in LICENSE THIRD-PARTY-NOTICES; do
+        [ -f "$prefix/share/doc/espalier/$file" ] || fail "$file is not installed"
+    done
 
     cmake -S "$source/tests/consumer" -B "$scratch/$kind/consumer" -G "$generator" \
         -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$prefix" >"$scratch/log"
     cmake --build "$scratch/$kind/consumer" >"$scratch/log" || { cat "$scratch/log"; fail "CMake consumer"; }
     run_consumer "$scratch/$kind/consumer/consumer"
+    "$scratch/$kind/consumer/from_c" || fail "the C interface"
+    if [ $kind = static ]; then
+        "$source/tests/link_test.sh" "$scratch/static/consumer/uses_dot" "$scratch/static/consumer/uses_all" \
+            "$scratch/static/consumer/libembeds_dot.so" "$source/results"
+    fi
+    if cmake -S "$source/tests/consumer" -B "$scratch/$kind/wrong" -G "$generator" -DCOMPONENT=nonsense \
+        -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$prefix" >"$scratch/log" 2>&1; then
+        fail "find_package accepts a component that there is not"
+    fi
+    grep -q 'no component nonsense' "$scratch/log" || { cat "$scratch/log"; fail "the message names no component"; }
 
     PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name espalier.pc)")
     export PKG_CONFIG_PATH

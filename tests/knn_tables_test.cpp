@@ -156,8 +156,52 @@ TEST_F(KnnTables, OtherSeparatorsAndComments) {
     const std::string blanks = "--train " + file("b.csv", "  x   y\tc\n 1  1  a  \n9\t \t9 \"b\"\n") + "--test " +
                                file("t.csv", "x y\n1  1\n 9   9\n") + "--delimiter blanks --k 1 --quiet ";
     expect_output(blanks, right);
-    expect_failure("--data " + file("a.arff", "@relation t\n@attribute x numeric\n@data\n1,a\n"), 4, {"ARFF", "CSV"});
-    expect_failure("--data " + file("a.svm", "1 1:0.5 3:2\n-1 2:1\n"), 4, {"libsvm", "CSV"});
+}
+
+TEST_F(KnnTables, ArffAndLibsvmAreTables) {
+    const std::string arff = "@relation t\n@attribute x numeric\n@attribute y numeric\n@attribute c {a,b}\n@data\n";
+    const std::string right = "row,predicted\n1,a\n2,b\n";
+    const std::string test = "--test " + file("test.csv", "x,y\n1,1\n9,9\n") + "--k 1 --quiet ";
+    expect_output("--train " + file("train.arff", arff + "1,1,a\n9,9,b\n") + test, right);
+    expect_output("--train " + file("by_content", "% who\n\n" + arff + "{0 1, 1 1}\n{0 9, 1 9, 2 b}\n") + test, right);
+    expect_output("--train " + file("train.csv", "x,y,c\n1,1,a\n9,9,b\n") + "--test " +
+                      file("test.arff", arff + "1,1,?\n9,9,?\n") + "--k 1 --quiet",
+                  right);
+    const std::string svm = file("train.svm", "1 1:1 3:1\n-1 1:9 2:1 # far\n");
+    expect_output("--train " + svm + "--test " + file("test.svm", "-1 1:8\n1 3:0.5\n") + "--k 1 --quiet -o -",
+                  "row,predicted,label\n1,-1,-1\n2,1,1\n");
+    expect_failure("--train " + svm + "--test " + file("more.svm", "1 4:1\n") + "--k 1", 4,
+                   {"more.svm: line 1", "index 4 is beyond the 3 attributes"});
+    expect_failure("--data " + file("bad.arff", arff + "1,one,a\n"), 4, {"bad.arff: line 6", "'one'", "'y'"});
+    expect_failure("--format csv --data " + svm + "--k 1", 4, {"train.svm", "--delimiter"});
+}
+
+TEST_F(KnnTables, ExactMetricsWeightsAndRadius) {
+    const std::string train = "--train " + file("train.csv", "x,y,c\n0,0,a\n1,4,b\n4,4,b\n0,9,a\n") + "--quiet ";
+    const std::string test = "--test " + file("test.csv", "x,y\n0,3\n50,50\n");
+    // |0 - 1|^3 + |3 - 4|^3 = 2, and its cube root.
+    expect_output(train + "--test " + file("one.csv", "x,y\n0,3\n") + "--k 1 --neighbours --metric minkowski --p 3",
+                  "row,predicted,neighbour_1,distance_1\n1,b,2,1.2599210498948732\n");
+    expect_output(train + test + "--radius 3 --neighbours",
+                  "row,predicted,neighbours,distances\n1,a,2 1,1.4142135623730951 3\n2,?,,\n");
+    expect_output(train + test + "--k 1 --attribute-weights y=0,1=2", "row,predicted\n1,a\n2,b\n");
+    expect_failure(train + test + "--attribute-weights z=1", 2, {"'z'", "no attribute"});
+    expect_failure(train + test + "--attribute-weights c=1", 2, {"'c'", "the label"});
+    expect_failure(train + test + "--attribute-weights x=-1", 2, {"0 or more"});
+    expect_failure(train + test + "--attribute-weights x=0,y=0", 2, {"no column"});
+    expect_failure(train + test + "--radius -1", 2, {"--radius"});
+    expect_failure(train + test + "--k 5000", 2, {"4 rows"});
+    const std::string places =
+        "--train " + file("places.csv", "lat,lon,c\n52.52,13.4,berlin\n48.86,2.35,paris\n") + "--quiet --k 1 ";
+    expect_output(places + "--metric haversine --test " + file("lyon.csv", "lat,lon\n45.76,4.84\n"),
+                  "row,predicted\n1,paris\n");
+    expect_failure(places + "-o " + quoted(folder / "none.csv") + " --metric haversine --test " +
+                       file("swapped.csv", "lat,lon\n4.84,45.76\n95,1\n"),
+                   2, {"latitude", "95"});
+    const std::string words = "--train " + file("words.csv", "u,v,w,c\na,b,c,p\na,x,x,q\n") + "--quiet --k 2 ";
+    expect_output(words + "--metric hamming --neighbours --test " + file("word.csv", "u,v,w\na,b,x\n"),
+                  "row,predicted,neighbour_1,distance_1,neighbour_2,distance_2\n"
+                  "1,p,1,0.3333333333333333,2,0.3333333333333333\n");
 }
 
 TEST_F(KnnTables, ClassesHaveProbabilities) {

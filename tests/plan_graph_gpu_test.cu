@@ -147,7 +147,7 @@ TEST_F(PlanGraph, DistancesOfItemMajorSets) {
     types[3] = AttributeType::nominal;
     const Items queries{q.data(), kItems, kDims}, points{p.data(), kItems, kDims};
     for (const DistanceRule& rule : {DistanceRule{}, DistanceRule{.metric = Metric::mixed_euclidean, .types = types}}) {
-        const auto plan = value_of(plan_pairwise_distances(gpu, queries, points, rule, kOptions));
+        const auto plan = value_of(plan_pairwise_distances(gpu, queries, points, rule, {}, kOptions));
         expect_replayed<float>(
             plan, result, [&](int seed) { q.set(seed), p.set(seed + 10); },
             [&](Stream s, auto w) { return plan.run(queries, points, result.data(), s, w); },
@@ -157,7 +157,8 @@ TEST_F(PlanGraph, DistancesOfItemMajorSets) {
 
 TEST_F(PlanGraph, ASelection) {
     const Device gpu = Device::cuda().value();
-    for (const SelectionShape shape : {SelectionShape{1000, 1000, 10}, SelectionShape{20, 100000, 500},
+    for (const SelectionShape shape : {SelectionShape{1000, 1000, 10, MatrixLayout::transposed},
+                                       SelectionShape{20, 100000, 500, MatrixLayout::transposed},
                                        SelectionShape{1000, 1024, 512, MatrixLayout::row_major, ListOrder::any}}) {
         Array<float> distances(static_cast<std::size_t>(shape.rows * shape.columns)),
             values(static_cast<std::size_t>(shape.rows * shape.k));

@@ -150,6 +150,68 @@ TEST(Plan, FiltersAnImage) {
     }
 }
 
+/// Rows of a dense array with canaries behind each.
+template <class T>
+std::vector<T> with_gaps(const std::vector<T>& dense, std::size_t row, std::size_t stride, T canary) {
+    std::vector<T> all(dense.size() / row * stride, canary);
+    for (std::size_t i = 0; i < dense.size(); ++i) all[i / row * stride + i % row] = dense[i];
+    return all;
+}
+
+TEST(Plan, FiltersPartsOfImages) {
+    constexpr ImageShape kPart{10, 7, 3};
+    constexpr std::size_t kRow = 30;
+    std::vector<std::uint8_t> pixels(kRow * 7), expected(pixels.size());
+    for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<std::uint8_t>(i * 37);
+    Filter5x5 filter{};
+    filter[3] = filter[12] = 0.5F;
+    expect_ok(convolve_2d(Device::cpu(), {pixels.data(), kPart}, filter, Border::mirror, {expected.data(), kPart}));
+    for (const Where& where : places()) {
+        SCOPED_TRACE(name(where));
+        const Options options{.memory = where.memory};
+        Array<std::uint8_t> image(with_gaps<std::uint8_t>(pixels, kRow, 41, 9), where.memory);
+        Array<std::uint8_t> result(std::vector<std::uint8_t>(35 * 7, 77), where.memory);
+        const auto wanted = with_gaps<std::uint8_t>(expected, kRow, 35, 77);
+        expect_ok(convolve_2d(where.device, {image.data(), kPart, 41}, filter, Border::mirror,
+                              {result.data(), kPart, 35}, options));
+        EXPECT_EQ(result.values(), wanted);
+        const ConvolutionPlan plan = value_of(plan_convolve_2d(where.device, ConstImage{nullptr, kPart, 41}, filter,
+                                                               Border::mirror, Image{nullptr, kPart, 35}, options));
+        Workspace workspace(plan);
+        Array<std::uint8_t> again(std::vector<std::uint8_t>(35 * 7, 77), where.memory);
+        expect_ok(plan.run({image.data(), kPart, 41}, {again.data(), kPart, 35}, nullptr, workspace.span()));
+        wait(where.device);
+        EXPECT_EQ(again.values(), wanted);
+    }
+}
+
+TEST(Plan, ListsNeighboursInPartsOfArrays) {
+    constexpr std::int64_t kPoints = 60, kQueries = 33, kDims = 3, kNearest = 4;
+    const std::vector<float> p = numbers(kPoints * kDims, 5), q = numbers(kQueries * kDims, 6);
+    const auto expected =
+        value_of(value_of(NearestNeighbours::fit(Device::cpu(), {p.data(), kPoints, kDims}, {.k = kNearest}))
+                     .kneighbors({q.data(), kQueries, kDims}));
+    for (const Where& where : places()) {
+        SCOPED_TRACE(name(where));
+        const Options options{.memory = where.memory};
+        Array<float> points(with_gaps<float>(p, kDims, 5, -1), where.memory);
+        Array<float> queries(with_gaps<float>(q, kDims, 4, -1), where.memory);
+        const Items asked{queries.data(), kQueries, kDims, Layout::item_major, 4};
+        const auto model = value_of(NearestNeighbours::fit(
+            where.device, {points.data(), kPoints, kDims, Layout::item_major, 5}, {.k = kNearest}, options));
+        const KnnPlan plan = value_of(model.plan_predict(
+            asked, {.predictions = false, .distances = false, .indices = true, .stride = 6}, options));
+        Workspace workspace(plan);
+        Array<std::int32_t> indices(std::vector<std::int32_t>(kQueries * 6, -7), where.memory);
+        const NeighbourLists lists{nullptr, indices.data(), MatrixLayout::row_major, 6};
+        expect_ok(plan.run(asked, lists, nullptr, workspace.span()));
+        wait(where.device);
+        EXPECT_EQ(indices.values(), with_gaps<std::int32_t>(expected.indices, kNearest, 6, -7));
+        expect_invalid(plan.run(asked, {nullptr, indices.data()}, nullptr, workspace.span()),
+                       "the stride of the neighbours is 4, but the plan is for 6");
+    }
+}
+
 TEST(Plan, SelectsFromDistances) {
     constexpr std::int64_t kQueries = 40, kPoints = 70, kDims = 5, kNearest = 3;
     for (const Where& where : places())
@@ -160,16 +222,18 @@ TEST(Plan, SelectsFromDistances) {
             Array<float> expected(kQueries * kPoints, where.memory), result(kQueries * kPoints, where.memory);
             const Items queries{q.data(), kQueries, kDims, layout}, points{p.data(), kPoints, kDims, layout};
             const DistanceRule rule{};
-            expect_ok(pairwise_distances(where.device, queries, points, rule, expected.data(), options));
-            const DistancesPlan distances =
-                value_of(plan_pairwise_distances(where.device, queries, points, rule, options));
+            expect_ok(pairwise_distances(where.device, queries, points, rule,
+                                         {expected.data(), MatrixLayout::transposed}, options));
+            const DistancesPlan distances = value_of(plan_pairwise_distances(
+                where.device, queries, points, rule, {nullptr, MatrixLayout::transposed}, options));
             Workspace workspace(distances);
-            expect_ok(distances.run(queries, points, result.data(), nullptr, workspace.span()));
+            expect_ok(
+                distances.run(queries, points, {result.data(), MatrixLayout::transposed}, nullptr, workspace.span()));
             wait(where.device);
             EXPECT_EQ(result.values(), expected.values());
 
-            const SelectionPlan selection =
-                value_of(plan_select_smallest_k(where.device, {kQueries, kPoints, kNearest}, options));
+            const SelectionPlan selection = value_of(
+                plan_select_smallest_k(where.device, {kQueries, kPoints, kNearest, MatrixLayout::transposed}, options));
             Array<float> values(kQueries * kNearest, where.memory);
             Array<std::int32_t> indices(kQueries * kNearest, where.memory);
             Workspace of_selection(selection);
@@ -248,7 +312,7 @@ TEST(Plan, ComparesNominalAttributes) {
         Array<float> items(std::vector<float>{0, 1, 0, 2, 4, 1}, where.memory), result(9, where.memory);
         const Items set{items.data(), 3, 2};
         const DistancesPlan plan =
-            value_of(plan_pairwise_distances(where.device, set, set, rule, {.memory = where.memory}));
+            value_of(plan_pairwise_distances(where.device, set, set, rule, {}, {.memory = where.memory}));
         Workspace workspace(plan);
         expect_ok(plan.run(set, set, result.data(), nullptr, workspace.span()));
         wait(where.device);
@@ -337,7 +401,7 @@ TEST(Plan, PredictsAndListsNeighbours) {
         EXPECT_EQ(classes.values(), expected);
         const auto listed = indices.values();
         for (std::size_t q = 0; q < n.kQueries; ++q)
-            for (std::size_t j = 0; j < 4; ++j) EXPECT_EQ(listed[j * n.kQueries + q], neighbours.indices[q * 4 + j]);
+            for (std::size_t j = 0; j < 4; ++j) EXPECT_EQ(listed[q * 4 + j], neighbours.indices[q * 4 + j]);
 
         expect_invalid(plan.run(items, static_cast<float*>(nullptr), {}, nullptr, workspace.span()),
                        "the plan is for a classification");

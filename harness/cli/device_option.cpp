@@ -72,6 +72,7 @@ ExitCode exit_code_of(ErrorCode code) {
         case ErrorCode::out_of_memory:
         case ErrorCode::device_failure:
         case ErrorCode::bad_file:
+        case ErrorCode::cancelled:  // no command cancels a call
         case ErrorCode::internal: break;
     }
     return ExitCode::bad_data;

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "espalier/smallest_k.hpp"
+#include "harness/apps/io/number.hpp"
 #include "harness/cli/device_option.hpp"
 #include "harness/files/replaced_file.hpp"
 
@@ -51,6 +52,11 @@ void add_table_options(Command& command, KnnOptions& options) {
                     "columns to read as numbers although they have units ($12, 12%, (12)) or are dates: in days")
         .delimiter(',');
     command.add_option("--ignore", options.table.ignored, "columns to leave out").delimiter(',');
+    command
+        .add_option("--format", options.format,
+                    "of the files; auto tells ARFF and libsvm by their first lines or names, and takes others for CSV")
+        .one_of({"auto", "csv", "arff", "libsvm"})
+        .capture_default_str();
     command.add_option("--delimiter", options.delimiter, "between fields: a character, tab, or blanks: any number")
         .capture_default_str();
     command.add_option("--decimal", options.decimal, "what stands before the decimals of a number: . or ,")
@@ -115,6 +121,11 @@ void complete_table_options(KnnOptions& options) {
     io::TableOptions& table = options.table;
     table.delimiter = character(options.delimiter, "--delimiter", "one character, tab or blanks, and no quote");
     table.decimal = options.decimal[0];
+    using F = io::TableOptions::Format;
+    table.format_of_file = options.format == "csv"      ? F::csv
+                           : options.format == "arff"   ? F::arff
+                           : options.format == "libsvm" ? F::libsvm
+                                                        : F::detect;
     if (options.thousands != "none") table.thousands = character(options.thousands, "--thousands", "one character");
     if (table.thousands == table.decimal)
         throw Failure(ExitCode::usage,
@@ -144,9 +155,25 @@ void add_knn_options(Command& command, KnnOptions& options) {
                     "1,3,5,7")
         .delimiter(',')
         .excludes(k);
+    command
+        .add_option("--radius", options.radius_text,
+                    "let all rows at this distance or less vote, in place of k; a row without any is predicted ?")
+        .excludes(k);
     command.add_option("--metric", options.metric, "auto is euclidean, or mixed_euclidean if a column is nominal")
-        .one_of({"auto", "euclidean", "mixed_euclidean", "manhattan", "chebyshev", "cosine"})
+        .one_of({"auto", "euclidean", "mixed_euclidean", "manhattan", "chebyshev", "cosine", "minkowski", "haversine",
+                 "hamming"})
         .capture_default_str();
+    command.add_option("--p", options.p, "of --metric minkowski: (sum of |x - y|^p)^(1/p), 1 or more")
+        .capture_default_str();
+    command
+        .add_option("--angles", options.angles,
+                    "of --metric haversine: what the latitude and the longitude, in this order, are in")
+        .one_of({"degrees", "radians"})
+        .capture_default_str();
+    command
+        .add_option("--attribute-weights", options.attribute_weights,
+                    "multiply these columns before rows are compared, 0 leaves one out: age=2,height=0.5")
+        .delimiter(',');
     command
         .add_option("--scale", options.scale,
                     "standard: centre each number's column and divide it by its deviation, both of the training rows")
@@ -174,8 +201,17 @@ void validate(KnnOptions& options) {
         throw Failure(ExitCode::usage, "give either --train and --test, or --data to split one table");
     if (!(options.split > 0 && options.split < 1))
         throw Failure(ExitCode::usage, "--split is the share of rows to test on, between 0 and 1: 0.3");
-    if (options.k < 1 || options.k > kMaxSmallestK)
-        throw Failure(ExitCode::usage, fmt::format("--k must be 1 to {}", kMaxSmallestK));
+    if (options.k < 1) throw Failure(ExitCode::usage, "--k must be 1 or more");
+    if (!options.radius_text.empty()) {
+        options.radius = io::parse_number(options.radius_text);
+        if (!options.radius || !(*options.radius >= 0))
+            throw Failure(ExitCode::usage, "--radius is a distance, 0 or more: 0.5");
+    }
+    if (options.radius && !options.choose_k.empty())
+        throw Failure(ExitCode::usage,
+                      "--choose-k chooses a number of neighbours, and --radius takes all within it: "
+                      "leave one of them out");
+    if (!(options.p >= 1)) throw Failure(ExitCode::usage, "--p is 1 or more: below, the sum is no distance");
     parse_choose_k(options);
     if (options.probabilities && options.regression)
         throw Failure(ExitCode::usage, "--probabilities are those of classes; leave out --regression, or them");

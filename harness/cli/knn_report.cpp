@@ -18,6 +18,18 @@ std::string text(double value) {
     return {buffer, end};
 }
 
+/// Two more fields: the row numbers of all neighbours, and their distances, with blanks between them.
+std::string within_radius(const Predictions& predictions, std::size_t query,
+                          const std::vector<std::size_t>& train_numbers) {
+    std::string rows, distances;
+    for (std::int64_t at = predictions.offsets[query]; at < predictions.offsets[query + 1]; ++at) {
+        const auto point = static_cast<std::size_t>(predictions.neighbours[static_cast<std::size_t>(at)]);
+        rows += (rows.empty() ? "" : " ") + std::to_string((train_numbers.empty() ? point : train_numbers[point]) + 1);
+        distances += (distances.empty() ? "" : " ") + text(predictions.distances[static_cast<std::size_t>(at)]);
+    }
+    return "," + rows + "," + distances;
+}
+
 }  // namespace
 
 void KnnScore::add(const Predictions& predictions, const io::Rows& truth) {
@@ -57,7 +69,8 @@ PredictionWriter::PredictionWriter(const std::string& path, const io::Schema& sc
     : schema_(schema), settings_(settings), with_truth_(with_truth), file_(path) {
     std::string header = "row,predicted";
     if (with_truth_) header += "," + csv_field(schema.label.name);
-    for (std::int64_t j = 1; settings.neighbours && j <= settings.k; ++j)
+    if (settings.neighbours && settings.radius) header += ",neighbours,distances";
+    for (std::int64_t j = 1; settings.neighbours && !settings.radius && j <= settings.k; ++j)
         header.append(",neighbour_").append(std::to_string(j)).append(",distance_").append(std::to_string(j));
     for (std::size_t c = 0; settings.probabilities && c < schema.label.values.size(); ++c)
         header += "," + csv_field("probability_" + schema.label.values[c]);
@@ -78,7 +91,9 @@ void PredictionWriter::write(const Predictions& predictions, const io::Rows& row
         std::string line = std::to_string((row_numbers.empty() ? rows_written_ : row_numbers[rows_written_]) + 1) + ",";
         line += predictions.targets.empty() ? class_name(predictions.classes[i]) : text(predictions.targets[i]);
         if (with_truth_) line += "," + (rows.targets.empty() ? class_name(rows.classes[i]) : text(rows.targets[i]));
-        for (std::size_t at = i; settings_.neighbours && at < predictions.neighbours.size(); at += count) {
+        if (settings_.neighbours && settings_.radius) line += within_radius(predictions, i, train_numbers);
+        for (std::size_t at = i; settings_.neighbours && !settings_.radius && at < predictions.neighbours.size();
+             at += count) {
             const auto point = static_cast<std::size_t>(predictions.neighbours[at]);
             line += "," + std::to_string((train_numbers.empty() ? point : train_numbers[point]) + 1) + "," +
                     text(predictions.distances[at]);

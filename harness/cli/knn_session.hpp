@@ -43,6 +43,9 @@ private:
     [[nodiscard]] Result<Explanation> explain(std::size_t rows, bool missing) const;
     [[nodiscard]] std::size_t workspace_bytes(std::size_t rows) const;
     [[nodiscard]] std::size_t bytes_for(std::size_t rows) const;
+    [[nodiscard]] std::string how(std::size_t rows, bool missing) const;
+    void find_within_radius(const ItemsOfDoubles& queries, Predictions& predictions) const;
+    void find_nearest(const ItemsOfDoubles& queries, Predictions& predictions) const;
     void leave_themselves_out(Predictions& predictions, std::size_t count);
 
     KnnSettings settings_;
@@ -51,6 +54,7 @@ private:
     std::int64_t next_row_ = 0;  ///< which training row the next query is, where each is left out
     bool missing_;               ///< the training table has missing cells
     Model model_;                ///< in double precision, and so are its answers
+    bool scans_ = false;         ///< no pipeline runs: the host compares all rows
     std::string ran_;
 };
 

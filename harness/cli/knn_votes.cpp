@@ -12,9 +12,31 @@ namespace {
 void list(const Predictions& predictions, std::size_t query, std::size_t queries, std::size_t most,
           std::vector<exact::Neighbour>& found) {
     found.clear();
+    for (std::size_t at = 0; query + 1 < predictions.offsets.size(); ++at) {
+        const auto entry = static_cast<std::size_t>(predictions.offsets[query]) + at;
+        if (entry >= static_cast<std::size_t>(predictions.offsets[query + 1])) return;
+        found.push_back({predictions.distances[entry], predictions.neighbours[entry]});
+    }
     for (std::size_t at = query; at < predictions.neighbours.size() && found.size() < most; at += queries)
         if (predictions.neighbours[at] != kNoIndex)
             found.push_back({predictions.distances[at], predictions.neighbours[at]});
+}
+
+/// Moves what stays to the front.
+void leave_out_of_radius(Predictions& predictions, std::int64_t first_row) {
+    std::size_t to = 0;
+    std::int64_t from = 0;
+    for (std::size_t q = 0; q + 1 < predictions.offsets.size(); ++q) {
+        for (; from < predictions.offsets[q + 1]; ++from) {
+            const auto at = static_cast<std::size_t>(from);
+            if (predictions.neighbours[at] == first_row + static_cast<std::int64_t>(q)) continue;
+            predictions.neighbours[to] = predictions.neighbours[at];
+            predictions.distances[to++] = predictions.distances[at];
+        }
+        predictions.offsets[q + 1] = static_cast<std::int64_t>(to);
+    }
+    predictions.neighbours.resize(to);
+    predictions.distances.resize(to);
 }
 
 }  // namespace
@@ -33,6 +55,7 @@ void KnnVotes::predict(Predictions& predictions, std::int64_t k) const {
 }
 
 void KnnVotes::leave_out(Predictions& predictions, std::int64_t first_row, std::size_t queries) {
+    if (!predictions.offsets.empty()) return leave_out_of_radius(predictions, first_row);
     const std::size_t listed = queries == 0 ? 0 : predictions.neighbours.size() / queries;
     for (std::size_t q = 0; q < queries; ++q) {
         std::size_t to = 0;

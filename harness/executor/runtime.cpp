@@ -32,6 +32,12 @@ void copy(void* to, const void* from, std::size_t bytes) {
     if (bytes > 0) std::memmove(to, from, bytes);
 }
 
+void copy_each_row(void* to, const void* from, const RowCopy& rows) {
+    for (std::size_t r = 0; r < rows.rows; ++r)
+        copy(static_cast<std::byte*>(to) + r * rows.to_pitch, static_cast<const std::byte*>(from) + r * rows.from_pitch,
+             rows.bytes);
+}
+
 }  // namespace
 
 int count() { return 1; }
@@ -104,6 +110,19 @@ void copy_on_device(void* to, const void* from, std::size_t bytes, Stream) {
     require_device(to, bytes, "copy on the device");
     require_device(from, bytes, "copy on the device");
     copy(to, from, bytes);
+}
+void copy_rows_to_device(void* to, const void* from, const RowCopy& rows, Stream) {
+    require_device(to, rows.extent(rows.to_pitch), "copy rows to the device");
+    copy_each_row(to, from, rows);
+}
+void copy_rows_to_host(void* to, const void* from, const RowCopy& rows, Stream) {
+    require_device(from, rows.extent(rows.from_pitch), "copy rows to the host");
+    copy_each_row(to, from, rows);
+}
+void copy_rows_on_device(void* to, const void* from, const RowCopy& rows, Stream) {
+    require_device(to, rows.extent(rows.to_pitch), "copy rows on the device");
+    require_device(from, rows.extent(rows.from_pitch), "copy rows on the device");
+    copy_each_row(to, from, rows);
 }
 void transpose(const float* from, float* to, std::int64_t rows, std::int64_t columns, Stream) {
     const auto bytes = static_cast<std::size_t>(rows * columns) * sizeof(float);

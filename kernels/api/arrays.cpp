@@ -20,28 +20,57 @@ Memory memory_of(const Transport& transport, const ArraySpec& spec) {
 
 /// Which copies of an array a call makes.
 struct Copies {
-    bool staged = false;      ///< on the GPU, because it is on the host or not aligned
-    bool transposed = false;  ///< in the kernels' layout
+    bool packed = false;  ///< without gaps between its rows: on the GPU, because it is on the host, not aligned or a
+                          ///< view; on the CPU, because it is a view
+    bool transposed = false;  ///< in the kernels' layout, or for an output in the caller's
     bool scratch = false;
 
-    [[nodiscard]] int count() const { return (staged ? 1 : 0) + (transposed ? 1 : 0) + (scratch ? 1 : 0); }
+    [[nodiscard]] int count() const { return (packed ? 1 : 0) + (transposed ? 1 : 0) + (scratch ? 1 : 0); }
 };
 
 /// `data` may be null for an array whose address is not known yet.
 Copies copies_of(const Transport& transport, const ArraySpec& spec, const void* data) {
     if (spec.count == 0) return {};
     if (spec.use == Use::scratch) return {.scratch = true};
-    Copies copies{.transposed = spec.item_dims > 0};
-    if (!transport.on_gpu()) return copies;
-    // What is transposed is read by a kernel of our own, at any address.
-    copies.staged = memory_of(transport, spec) == Memory::host ||
-                    (!spec.any_address && !copies.transposed && !aligned_for_gpus(data));
-    return copies;
+    const bool turns = spec.item_dims > 0 || spec.is_turned;
+    if (!transport.on_gpu()) return {.packed = spec.pitch != 0 && !turns, .transposed = turns};
+    // What is transposed is read and written by a kernel of our own, at any address.
+    return {.packed = memory_of(transport, spec) == Memory::host || spec.pitch != 0 ||
+                      (!spec.any_address && !turns && !aligned_for_gpus(data)),
+            .transposed = turns};
 }
 
-bool overlap(const void* a, std::size_t bytes_a, const void* b, std::size_t bytes_b) {
-    const auto begin_a = reinterpret_cast<std::uintptr_t>(a), begin_b = reinterpret_cast<std::uintptr_t>(b);
-    return begin_a < begin_b + bytes_b && begin_b < begin_a + bytes_a;
+/// The bytes of an array: rows that lie a pitch apart.
+struct Extent {
+    std::uintptr_t begin;
+    std::size_t rows, row, pitch;
+
+    Extent(const ArraySpec& spec, const void* data)
+        : begin(reinterpret_cast<std::uintptr_t>(data)),
+          rows(spec.pitch == 0 ? 1 : static_cast<std::size_t>(spec.rows)),
+          row(spec.pitch == 0 ? spec.bytes() : spec.row_bytes()),
+          pitch(spec.pitch) {}
+    explicit Extent(std::span<const std::byte> bytes)
+        : begin(reinterpret_cast<std::uintptr_t>(bytes.data())), rows(1), row(bytes.size()), pitch(0) {}
+
+    [[nodiscard]] std::uintptr_t end() const { return begin + (rows - 1) * pitch + row; }
+    /// Whether one of the rows has a byte in [from, to).
+    [[nodiscard]] bool touches(std::uintptr_t from, std::uintptr_t to) const {
+        if (row == 0 || to <= begin || from >= end()) return false;
+        if (rows == 1 || from < begin + row) return true;
+        // The first row that ends behind `from`.
+        const std::size_t first = (from - begin - row) / pitch + 1;
+        return first < rows && begin + first * pitch < to;
+    }
+};
+
+/// Looks at each row of the array of fewer rows, and only if the arrays' extents overlap.
+bool overlap(const Extent& a, const Extent& b) {
+    if (a.begin >= b.end() || b.begin >= a.end()) return false;
+    const Extent &few = a.rows <= b.rows ? a : b, &many = a.rows <= b.rows ? b : a;
+    for (std::size_t r = 0; r < few.rows; ++r)
+        if (few.row > 0 && many.touches(few.begin + r * few.pitch, few.begin + r * few.pitch + few.row)) return true;
+    return false;
 }
 
 std::optional<Error> wrong_address(const ArraySpec& spec, const void* data) {
@@ -70,7 +99,7 @@ std::optional<Error> wrong_place(const Transport& transport, std::string_view na
 std::optional<Error> overlaps(std::span<const ArraySpec> specs, std::span<void* const> pointers, std::size_t output) {
     for (std::size_t other = 0; other < specs.size(); ++other) {
         if (other == output || specs[other].count == 0 || specs[other].use == Use::scratch) continue;
-        if (overlap(pointers[output], specs[output].bytes(), pointers[other], specs[other].bytes()))
+        if (overlap({specs[output], pointers[output]}, {specs[other], pointers[other]}))
             return invalid(std::string(specs[output].name) + " and " + std::string(specs[other].name) +
                            " overlap: write to other memory");
     }
@@ -85,7 +114,7 @@ std::optional<Error> wrong_arrays(const Transport& transport, std::span<const Ar
         const ArraySpec& spec = specs[i];
         if (spec.count == 0 || spec.use == Use::scratch) continue;
         if (auto error = wrong_address(spec, pointers[i])) return error;
-        if (overlap(pointers[i], spec.bytes(), workspace.data(), workspace.size()))
+        if (overlap({spec, pointers[i]}, Extent(workspace)))
             return invalid(std::string(spec.name) + " and the workspace overlap: use other memory");
         if (!transport.on_gpu()) continue;
         if (auto error = wrong_place(transport, spec.name, pointers[i], memory_of(transport, spec))) return error;
@@ -109,53 +138,112 @@ std::size_t copies_bytes(const Transport& transport, std::span<const ArraySpec> 
     return bytes;
 }
 
+namespace {
+
+/// Copies of arrays that are put into a workspace one after another.
+class Placed {
+public:
+    Placed(const Transport& transport, std::byte* memory, Stream stream)
+        : transport_(transport), memory_(memory), stream_(stream) {}
+
+    [[nodiscard]] std::byte* rest() const { return memory_; }
+
+    /// Where the device reaches the array.
+    void* bring(const ArraySpec& spec, void* data) {
+        if (spec.count == 0) return nullptr;
+        const Copies copies = copies_of(transport_, spec, data);
+        if (spec.use == Use::input) {
+            if (copies.packed) data = pack(spec, data);
+            return copies.transposed ? transpose(spec, data) : data;
+        }
+        // What a variant writes comes first; `bring_back` knows that its transposed copy is next to it.
+        if (copies.count() > 0) data = take(spec);
+        if (copies.count() > 1) take(spec);
+        return data;
+    }
+
+private:
+    std::byte* take(const ArraySpec& spec) {
+        std::byte* const taken = memory_;
+        memory_ += padded(spec.bytes());
+        return taken;
+    }
+
+    std::byte* pack(const ArraySpec& spec, const void* data) {
+        std::byte* const to = take(spec);
+        const bool from_host = memory_of(transport_, spec) == Memory::host;
+        const device::RowCopy rows{static_cast<std::size_t>(spec.rows), spec.row_bytes(), spec.row_bytes(), spec.pitch};
+        if (!transport_.on_gpu())
+            copy_rows(to, data, rows);
+        else if (spec.pitch != 0)
+            (from_host ? device::copy_rows_to_device : device::copy_rows_on_device)(to, data, rows, stream_);
+        else
+            (from_host ? device::copy_to_device : device::copy_on_device)(to, data, spec.bytes(), stream_);
+        return to;
+    }
+
+    std::byte* transpose(const ArraySpec& spec, const void* data) {
+        std::byte* const to = take(spec);
+        const auto* const from = static_cast<const float*>(data);
+        const std::int64_t count = spec.count / spec.item_dims;
+        const auto pitch = static_cast<std::int64_t>(spec.pitch / sizeof(float));
+        if (transport_.on_gpu())
+            device::transpose(from, reinterpret_cast<float*>(to), count, spec.item_dims, stream_);
+        else
+            to_attribute_major(from, reinterpret_cast<float*>(to), count, spec.item_dims,
+                               pitch != 0 ? pitch : spec.item_dims);
+        return to;
+    }
+
+    const Transport& transport_;
+    std::byte* memory_;
+    Stream stream_;
+};
+
+void bring_back_on_cpu(const ArraySpec& spec, const void* from, void* to) {
+    const std::size_t row = spec.row_bytes(), pitch = spec.pitch != 0 ? spec.pitch : row;
+    if (spec.is_turned)
+        turn_back(from, to, spec.rows, spec.count / spec.rows, pitch);
+    else
+        copy_rows(to, from, {static_cast<std::size_t>(spec.rows), row, pitch, row});
+}
+
+void bring_back_from_gpu(const ArraySpec& spec, Memory memory, void* from, void* to, Stream stream) {
+    const bool to_host = memory == Memory::host;
+    if (spec.is_turned) {
+        const std::int64_t columns = spec.count / spec.rows;
+        const bool at_once = !to_host && spec.pitch == 0;
+        void* const turned = at_once ? to : static_cast<std::byte*>(from) + padded(spec.bytes());
+        // Bits are moved, whatever they stand for.
+        device::transpose(static_cast<const float*>(from), static_cast<float*>(turned), columns, spec.rows, stream);
+        if (at_once) return;
+        from = turned;
+    }
+    if (spec.pitch == 0) {
+        (to_host ? device::copy_to_host : device::copy_on_device)(to, from, spec.bytes(), stream);
+        return;
+    }
+    const device::RowCopy rows{static_cast<std::size_t>(spec.rows), spec.row_bytes(), spec.pitch, spec.row_bytes()};
+    (to_host ? device::copy_rows_to_host : device::copy_rows_on_device)(to, from, rows, stream);
+}
+
+}  // namespace
+
 std::byte* bring_in(const Transport& transport, std::span<const ArraySpec> specs, std::span<void*> pointers,
                     std::byte* memory, Stream stream) {
-    for (std::size_t i = 0; i < specs.size(); ++i) {
-        const ArraySpec& spec = specs[i];
-        void*& data = pointers[i];
-        if (spec.count == 0) {
-            data = nullptr;
-            continue;
-        }
-        const auto take = [&] {
-            std::byte* const taken = memory;
-            memory += padded(spec.bytes());
-            return taken;
-        };
-        const Copies copies = copies_of(transport, spec, data);
-        if (copies.scratch) data = take();
-        if (copies.staged) {
-            std::byte* const staged = take();
-            if (spec.use == Use::input && memory_of(transport, spec) == Memory::host)
-                device::copy_to_device(staged, data, spec.bytes(), stream);
-            else if (spec.use == Use::input)
-                device::copy_on_device(staged, data, spec.bytes(), stream);
-            data = staged;
-        }
-        if (copies.transposed) {
-            auto* const to = reinterpret_cast<float*>(take());
-            const auto* const from = static_cast<const float*>(data);
-            const std::int64_t count = spec.count / spec.item_dims;
-            if (transport.on_gpu())
-                device::transpose(from, to, count, spec.item_dims, stream);
-            else
-                to_attribute_major(from, to, count, spec.item_dims);
-            data = to;
-        }
-    }
-    return memory;
+    Placed placed(transport, memory, stream);
+    for (std::size_t i = 0; i < specs.size(); ++i) pointers[i] = placed.bring(specs[i], pointers[i]);
+    return placed.rest();
 }
 
 void bring_back(const Transport& transport, std::span<const ArraySpec> specs, std::span<void* const> from,
                 std::span<void* const> to, Stream stream) {
-    if (!transport.on_gpu()) return;
     for (std::size_t i = 0; i < specs.size(); ++i) {
         if (specs[i].use != Use::output || from[i] == to[i] || specs[i].count == 0) continue;
-        if (memory_of(transport, specs[i]) == Memory::host)
-            device::copy_to_host(to[i], from[i], specs[i].bytes(), stream);
+        if (transport.on_gpu())
+            bring_back_from_gpu(specs[i], memory_of(transport, specs[i]), from[i], to[i], stream);
         else
-            device::copy_on_device(to[i], from[i], specs[i].bytes(), stream);
+            bring_back_on_cpu(specs[i], from[i], to[i]);
     }
 }
 

@@ -33,8 +33,33 @@ struct ArraySpec {
     bool on_host = false;        ///< in host memory whatever the options say
     std::int64_t item_dims = 0;  ///< of a set of floats that is item-major and has to be attribute-major; else 0
 
+    // Variants read and write arrays without gaps; those of a caller may be parts of larger ones.
+    std::int64_t rows = 1;   ///< of count / rows elements each
+    std::size_t pitch = 0;   ///< bytes from one row to the next; 0 if there is nothing between them
+    bool is_turned = false;  ///< an output of elements of 4 bytes that the variant writes column after column
+
     [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(count) * element; }
+    [[nodiscard]] std::size_t row_bytes() const { return bytes() / static_cast<std::size_t>(rows); }
+    /// From the first byte of the caller's array to behind its last.
+    [[nodiscard]] std::size_t extent() const {
+        return pitch == 0 || count == 0 ? bytes() : static_cast<std::size_t>(rows - 1) * pitch + row_bytes();
+    }
 };
+
+/// The array as rows that lie `stride` elements apart, 0 for as many as a row has; checked by `invalid_stride`.
+inline ArraySpec in_rows(ArraySpec spec, std::int64_t rows, std::int64_t stride) {
+    if (spec.count == 0 || rows <= 1) return spec;
+    spec.rows = rows;
+    if (stride != 0 && stride != spec.count / rows) spec.pitch = static_cast<std::size_t>(stride) * spec.element;
+    return spec;
+}
+
+/// The rows of a result that the variant writes column after column.
+inline ArraySpec turned(ArraySpec spec, std::int64_t rows, std::int64_t stride) {
+    spec = in_rows(spec, rows, stride);
+    spec.is_turned = spec.rows > 1 && spec.count > spec.rows;
+    return spec;
+}
 
 template <class T>
 ArraySpec input_of(std::string_view name, std::int64_t count) {
@@ -49,10 +74,12 @@ ArraySpec scratch_of(std::int64_t count) {
     return {.count = count, .element = sizeof(T), .use = ArraySpec::Use::scratch};
 }
 
-/// A set of items in the kernels' layout.
+/// A set of items, which the variants read attribute-major.
 inline ArraySpec items_of(std::string_view name, const Items& items) {
-    ArraySpec spec = input_of<float>(name, items.count * items.dims);
-    if (items.layout == Layout::item_major && items.count > 1 && items.dims > 1) spec.item_dims = items.dims;
+    const bool by_item = items.layout == Layout::item_major;
+    ArraySpec spec =
+        in_rows(input_of<float>(name, items.count * items.dims), by_item ? items.count : items.dims, items.stride);
+    if (by_item && items.count > 1 && items.dims > 1) spec.item_dims = items.dims;
     return spec;
 }
 
@@ -75,7 +102,8 @@ inline constexpr std::size_t kGpuAlignment = 512, kCpuAlignment = 64;
 inline std::size_t workspace_alignment(bool on_gpu) { return on_gpu ? kGpuAlignment : kCpuAlignment; }
 
 /// Arrays must be there, aligned to their elements (which are scalars), in the memory that the options say, and no
-/// output may overlap another array or the workspace.
+/// output may overlap another array or the workspace. What lies between the rows of an array is no part of it: others
+/// may.
 std::optional<Error> wrong_arrays(const Transport& transport, std::span<const ArraySpec> specs,
                                   std::span<void* const> pointers, std::span<std::byte> workspace);
 
@@ -88,7 +116,7 @@ std::size_t copies_bytes(const Transport& transport, std::span<const ArraySpec> 
 std::byte* bring_in(const Transport& transport, std::span<const ArraySpec> specs, std::span<void*> pointers,
                     std::byte* memory, Stream stream);
 
-/// Enqueues the copies of outputs back to where the caller wants them.
+/// Enqueues the copies of outputs back to where the caller wants them, and writes nothing between their rows.
 void bring_back(const Transport& transport, std::span<const ArraySpec> specs, std::span<void* const> from,
                 std::span<void* const> to, Stream stream);
 

@@ -39,6 +39,18 @@ std::optional<Error> invalid_sizes(std::initializer_list<NamedSize> sizes) {
     return invalid(text + " is more than memory can hold");
 }
 
+std::optional<Error> invalid_stride(const Stride& stride) {
+    if (stride.given == 0) return std::nullopt;
+    const std::string is = std::string(stride.name) + " is " + std::to_string(stride.given);
+    if (stride.given < 0) return invalid(is + ": it must not be negative, and 0 is for rows without gaps");
+    if (stride.given < stride.row)
+        return invalid(is + ", but " + std::string(stride.of) + " has " + std::to_string(stride.row) + " " +
+                       std::string(stride.unit) + ": give at least as many, or 0 for rows without gaps");
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 64;
+    if (stride.rows <= 1 || stride.given <= kMost / stride.rows) return std::nullopt;
+    return invalid(is + ": " + std::to_string(stride.rows) + " rows so far apart are more than memory can hold");
+}
+
 std::optional<Error> other_sizes(std::initializer_list<SizedAs> sizes) {
     for (const auto& [name, given, planned] : sizes)
         if (given != planned)

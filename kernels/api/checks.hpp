@@ -38,6 +38,18 @@ struct NamedSize {
 /// Sizes must not be negative, and their product must leave room for index arithmetic.
 std::optional<Error> invalid_sizes(std::initializer_list<NamedSize> sizes);
 
+/// Rows of an array that a caller gives as a part of a larger one.
+struct Stride {
+    std::string_view name;  ///< of the stride
+    std::string_view of;    ///< what a row is, with its article
+    std::int64_t given;     ///< from one row to the next; 0 for as many as a row has
+    std::int64_t rows, row;
+    std::string_view unit = "elements";
+};
+
+/// A stride must be that of rows which do not overlap, and the last row must be within reach of an index.
+std::optional<Error> invalid_stride(const Stride& stride);
+
 /// What is wrong with arrays of other sizes than those planned for.
 struct SizedAs {
     std::string_view name;

@@ -7,7 +7,7 @@
 #include "kernels/api/planned.hpp"
 #include "kernels/problems/coherent_sum.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 namespace {
 
 using coherent_sum::Buffers;
@@ -137,7 +137,7 @@ Result<void> CoherentSumPlan::run(std::span<const float> traces, std::span<const
         if (planned.call.problem.output == Coherence::sums)
             if (auto error = other_sizes({{"sums.size()", std::ssize(sums), planned.call.problem.sums()}}))
                 return *error;
-        return v0::run(planned, Coherence::sums, traces, delays, {.sums = sums.data()}, stream, workspace);
+        return v1::run(planned, Coherence::sums, traces, delays, {.sums = sums.data()}, stream, workspace);
     });
 }
 
@@ -150,7 +150,7 @@ Result<void> CoherentSumPlan::run(std::span<const float> traces, std::span<const
         if (auto error = other_sizes(
                 {{"maximum.size()", std::ssize(maximum), sources}, {"sample.size()", std::ssize(sample), sources}}))
             return *error;
-        return v0::run(planned, Coherence::maximum, traces, delays,
+        return v1::run(planned, Coherence::maximum, traces, delays,
                        {.maximum = maximum.data(), .sample = sample.data()}, stream, workspace);
     });
 }
@@ -164,4 +164,4 @@ Result<Explanation> explain_coherent_sum(const Device& device, const CoherentSum
     });
 }
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

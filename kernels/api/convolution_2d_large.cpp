@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "espalier/convolution_2d.hpp"
+#include "kernels/api/images.hpp"
 #include "kernels/api/planned.hpp"
 #include "kernels/api/row_filter.hpp"
 #include "kernels/dispatch/refusal.hpp"
 #include "kernels/problems/convolution_2d.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 namespace {
 
 constexpr int kSide = 7;
@@ -95,6 +96,8 @@ public:
           border_(border),
           result_(result),
           row_values_(image.shape.width * image.shape.channels),
+          image_pitch_(image.pitch == 0 ? row_values_ : image.pitch),
+          result_pitch_(result.pitch == 0 ? row_values_ : result.pitch),
           padded_values_(row_filter::padded_width<kSide>(image.shape.width) * image.shape.channels) {
         for (int i = 0; i < kSide; ++i)
             for (int j = 0; j < kSide; ++j)
@@ -126,7 +129,7 @@ public:
 private:
     void fill(std::int64_t y, Sum* to) const {
         const std::int64_t channels = image_.shape.channels;
-        const std::uint8_t* const from = y < 0 ? nullptr : image_.data + y * row_values_;
+        const std::uint8_t* const from = y < 0 ? nullptr : image_.data + y * image_pitch_;
         row_filter::for_padded<kSide>(image_.shape.width, border_, [&](std::int64_t x) {
             for (std::int64_t c = 0; c < channels; ++c)
                 *to++ = from && x >= 0 ? static_cast<Sum>(from[x * channels + c]) : Sum{0};
@@ -135,7 +138,7 @@ private:
 
     void filter_row(std::int64_t y, const row_filter::PaddedRows<kSide, Sum>& rows) const {
         std::array<Sum, row_filter::kBlock> sums;
-        std::uint8_t* const to = result_.data + y * row_values_;
+        std::uint8_t* const to = result_.data + y * result_pitch_;
         for (std::int64_t first = 0; first < row_values_; first += row_filter::kBlock) {
             const std::int64_t count = std::min(row_filter::kBlock, row_values_ - first);
             if (separable_) {
@@ -153,14 +156,15 @@ private:
     const ConstImage& image_;
     Border border_;
     const Image& result_;
-    std::int64_t row_values_, padded_values_;
+    std::int64_t row_values_, image_pitch_, result_pitch_, padded_values_;
     std::array<Taps7<Sum>, kSide> taps_{};
     bool separable_ = false;
     Taps7<Sum> column_{}, row_{};
 };
 
 template <class Sum>
-void convolve(const ConstImage& image, const Filter7x7& filter, Border border, const Image& result, int threads) {
+void convolve(const ConstImage& image, const Filter7x7& filter, Border border, const Image& result, int threads,
+              const Progress& progress) {
     const Convolution7x7<Sum> convolution(image, filter, border, result);
     // Waking threads costs more than a small image does; and each starts with six rows of its own.
     constexpr std::int64_t kWorthThreads = 1 << 17, kLeastRows = 16;
@@ -168,10 +172,21 @@ void convolve(const ConstImage& image, const Filter7x7& filter, Border border, c
     const std::int64_t most = values < kWorthThreads ? 1 : std::max<std::int64_t>(1, image.shape.height / kLeastRows);
     const int shares = static_cast<int>(std::min<std::int64_t>(threads, most));
     std::vector<Sum> memory(convolution.memory() * static_cast<std::size_t>(shares));
+    // A part takes some tens of milliseconds, and so many rows that the six that each share starts with are few.
+    constexpr std::int64_t kValuesInPart = 1 << 23;
+    const std::int64_t height = image.shape.height;
+    const std::int64_t at_once =
+        progress.is_wanted() ? std::max<std::int64_t>(64 * shares, kValuesInPart * height / values) : height;
+    progress.at_start();
+    for (std::int64_t first = 0; first < height; first += at_once) {
+        const std::int64_t rows = std::min(at_once, height - first);
 #pragma omp parallel for num_threads(shares) schedule(static) if (shares > 1)
-    for (int share = 0; share < shares; ++share)
-        convolution.rows(image.shape.height * share / shares, image.shape.height * (share + 1) / shares,
-                         memory.data() + convolution.memory() * static_cast<std::size_t>(share));
+        for (int share = 0; share < shares; ++share)
+            convolution.rows(first + rows * share / shares, first + rows * (share + 1) / shares,
+                             memory.data() + convolution.memory() * static_cast<std::size_t>(share));
+        progress.after(first + rows, height);
+    }
+    progress.at_end();
 }
 
 std::optional<Error> invalid_7x7(const DeviceState& device, const ImageShape& shape, const Filter7x7& filter,
@@ -194,9 +209,11 @@ std::optional<Error> invalid_7x7(const DeviceState& device, const ImageShape& sh
 
 std::optional<Error> wrong_images(const DeviceState& device, const ConstImage& image, const Image& result) {
     if (!(image.shape == result.shape)) return invalid("the image and its result must have one shape");
-    const std::int64_t values = image.shape.width * image.shape.height * image.shape.channels;
-    const std::array<ArraySpec, 2> specs{input_of<std::uint8_t>("image.data", values),
-                                         output_of<std::uint8_t>("result.data", values)};
+    if (auto error = invalid_pitch("image.pitch", image.shape, image.pitch)) return error;
+    if (auto error = invalid_pitch("result.pitch", result.shape, result.pitch)) return error;
+    const std::int64_t rows = image.shape.height, values = image.shape.width * rows * image.shape.channels;
+    const std::array<ArraySpec, 2> specs{in_rows(input_of<std::uint8_t>("image.data", values), rows, image.pitch),
+                                         in_rows(output_of<std::uint8_t>("result.data", values), rows, result.pitch)};
     const Pointers<2> pointers{const_cast<std::uint8_t*>(image.data), result.data};
     return wrong_arrays({&device, Memory::host}, specs, pointers, {});
 }
@@ -209,12 +226,17 @@ Result<void> convolve_2d(const Device& device, const ConstImage& image, const Fi
         const DeviceState& state = state_of(device);
         if (auto error = invalid_7x7(state, image.shape, filter, border, options)) return *error;
         if (auto error = wrong_images(state, image, result)) return *error;
-        if (image.shape.width == 0 || image.shape.height == 0) return {};
+        const Progress progress(options);
+        if (image.shape.width == 0 || image.shape.height == 0) {
+            progress.at_start();
+            progress.at_end();
+            return {};
+        }
         const int threads = threads_for(state, options);
         if (suits_float(filter))
-            convolve<float>(image, filter, border, result, threads);
+            convolve<float>(image, filter, border, result, threads, progress);
         else
-            convolve<double>(image, filter, border, result, threads);
+            convolve<double>(image, filter, border, result, threads, progress);
         return {};
     });
 }
@@ -236,4 +258,4 @@ Result<Explanation> explain_convolve_2d(const Device& device, const ImageShape& 
     });
 }
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

@@ -12,7 +12,7 @@
 #include "kernels/device/host_cpu.hpp"
 #include "kernels/device/runtime.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 namespace {
 
 std::string compute_capability(int sm) { return std::to_string(sm / 10) + "." + std::to_string(sm % 10); }
@@ -138,4 +138,4 @@ CurrentDevice::~CurrentDevice() {
     }
 }
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

@@ -10,7 +10,7 @@
 #include "kernels/core/device_info.hpp"
 #include "kernels/device/threads.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 /// What a `Device` refers to.
 struct DeviceState {
@@ -53,4 +53,4 @@ private:
     int previous_ = -1;
 };
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

@@ -1,116 +1,117 @@
 #include "espalier/distance.hpp"
 
-#include <vector>
+#include <algorithm>
+#include <utility>
 
-#include "kernels/api/items.hpp"
-#include "kernels/api/planned.hpp"
-#include "kernels/problems/distance.hpp"
+#include "kernels/api/distance_call.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 namespace {
 
-using distance::Buffers;
-using distance::Problem;
+using distance::call_of;
+using distance::DistanceCall;
 
-Problem problem_of(const Items& queries, const Items& points, const DistanceRule& rule) {
-    return {.queries = queries.count,
-            .points = points.count,
-            .dims = queries.dims,
-            .metric = rule.metric,
-            .missing = rule.missing,
-            .item_major = false};
+std::optional<Error> invalid_call(const Items& queries, const Items& points, const DistanceRule& rule,
+                                  const DistanceMatrix& result) {
+    if (auto error = invalid_comparison(queries, points, rule)) return error;
+    if (!is_enumerator(result.layout, MatrixLayout::row_major))
+        return invalid("layout is none of the enumerators of espalier::MatrixLayout");
+    const bool by_query = result.layout == MatrixLayout::row_major;
+    return invalid_stride({.name = "result.stride",
+                           .of = by_query ? "a row" : "a column",
+                           .given = result.stride,
+                           .rows = by_query ? queries.count : points.count,
+                           .row = by_query ? points.count : queries.count});
 }
 
-/// Every metric is symmetric, and every variant writes its matrix transposed: for the row-major one the two sets change
-/// places.
-struct DistanceCall {
-    Problem problem;  ///< as the variant gets it
-    bool exchanged;
-    Layout query_layout, point_layout;  ///< of the variant's sets
-    std::vector<AttributeType> types;   ///< empty unless the metric is mixed
-
-    [[nodiscard]] std::array<ArraySpec, 4> arrays() const {
-        ArraySpec on_host = input_of<AttributeType>("types", std::ssize(types));
-        on_host.on_host = true;
-        const char *queries = "queries.values", *points = "points.values";
-        return {items_of(exchanged ? points : queries, {nullptr, problem.queries, problem.dims, query_layout}),
-                items_of(exchanged ? queries : points, {nullptr, problem.points, problem.dims, point_layout}),
-                output_of<float>("result", problem.distances()), on_host};
-    }
-    [[nodiscard]] Buffers bind(const Pointers<4>& at) const {
-        Buffers buffers;
-        buffers.query_values = static_cast<const float*>(at[0]);
-        buffers.point_values = static_cast<const float*>(at[1]);
-        buffers.result = static_cast<float*>(at[2]);
-        buffers.types = static_cast<const AttributeType*>(at[3]);
-        buffers.types_on_host = types.empty() ? nullptr : types.data();
-        return buffers;
-    }
-    [[nodiscard]] Pointers<4> pointers(const Items& queries, const Items& points, float* result) const {
-        return {const_cast<float*>(exchanged ? points.values : queries.values),
-                const_cast<float*>(exchanged ? queries.values : points.values), result,
-                const_cast<AttributeType*>(types.data())};
-    }
-};
-
-DistanceCall call_of(const Items& queries, const Items& points, const DistanceRule& rule, MatrixLayout layout) {
-    const bool exchanged = layout == MatrixLayout::row_major;
-    const Items &first = exchanged ? points : queries, &second = exchanged ? queries : points;
-    DistanceCall call{problem_of(first, second, rule), exchanged, first.layout, second.layout, {}};
-    if (rule.metric == Metric::mixed_euclidean) call.types.assign(rule.types.begin(), rule.types.end());
-    return call;
+Result<void> compute(const Device& device, const Items& queries, const Items& points, const DistanceRule& rule,
+                     const DistanceMatrix& result, const Options& options) {
+    DistanceCall call = call_of(queries, points, rule, result);
+    const Pointers<4> pointers = call.pointers(queries, points, result.values);
+    return call_once(device, std::move(call), pointers, options);
 }
 
-std::optional<Error> invalid_layout(MatrixLayout layout) {
-    if (is_enumerator(layout, MatrixLayout::row_major)) return std::nullopt;
-    return invalid("layout is none of the enumerators of espalier::MatrixLayout");
+/// What is wrong with the arrays of a call: all of it is said before a part of it is computed.
+std::optional<Error> wrong_arrays_of(const DeviceState& device, const DistanceCall& call, const Pointers<4>& pointers,
+                                     const Options& options) {
+    if (auto error = invalid_options(device, options)) return error;
+    const CurrentDevice current(device);
+    return wrong_arrays({&device, options.memory}, call.arrays(), pointers, {});
+}
+
+/// Computes some rows of the result after others, or some columns of a transposed one.
+Result<void> compute_in_parts(const Device& device, const Items& queries, const Items& points, const DistanceRule& rule,
+                              DistanceMatrix result, const Options& options) {
+    const DistanceCall whole = call_of(queries, points, rule, result);
+    if (auto error = wrong_arrays_of(state_of(device), whole, whole.pointers(queries, points, result.values), options))
+        return *error;
+    const Progress progress(options);
+    const bool by_query = result.layout == MatrixLayout::row_major;
+    const Items &cut = by_query ? queries : points, &other = by_query ? points : queries;
+    if (result.stride == 0) result.stride = other.count;
+    const std::int64_t at_once = items_in_part(other.count * other.dims, device.is_cuda());
+    progress.at_start();
+    for (std::int64_t first = 0; first == 0 || first < cut.count; first += at_once) {
+        const Items part = part_of(cut, first, std::min(at_once, cut.count - first));
+        const DistanceMatrix to{result.values ? result.values + first * result.stride : nullptr, result.layout,
+                                result.stride};
+        const auto done =
+            compute(device, by_query ? part : queries, by_query ? points : part, rule, to, of_part(options));
+        if (!done) return done;
+        progress.after(first + part.count, cut.count);
+    }
+    progress.at_end();
+    return {};
+}
+
+/// What is wrong with the matrix of a run of a plan.
+std::optional<Error> other_matrix(const DistanceMatrix& result, const DistanceCall& call) {
+    if (call.exchanged != (result.layout == MatrixLayout::row_major))
+        return invalid("result.layout is not the one that the plan is for: make another plan for other layouts");
+    const std::int64_t row = call.problem.queries;
+    return other_sizes(
+        {{"result.stride", result.stride == 0 ? row : result.stride, call.stride == 0 ? row : call.stride}});
 }
 
 }  // namespace
 
 Result<void> pairwise_distances(const Device& device, const Items& queries, const Items& points,
-                                const DistanceRule& rule, float* result, const Options& options, MatrixLayout layout) {
+                                const DistanceRule& rule, const DistanceMatrix& result, const Options& options) {
     return guarded([&]() -> Result<void> {
-        if (auto error = invalid_comparison(queries, points, rule)) return *error;
-        if (auto error = invalid_layout(layout)) return *error;
-        DistanceCall call = call_of(queries, points, rule, layout);
-        const Pointers<4> pointers = call.pointers(queries, points, result);
-        return call_once(device, std::move(call), pointers, options);
+        if (auto error = invalid_call(queries, points, rule, result)) return *error;
+        if (options.progress) return compute_in_parts(device, queries, points, rule, result, options);
+        return compute(device, queries, points, rule, result, options);
     });
 }
 
 Result<DistancesPlan> plan_pairwise_distances(const Device& device, const Items& queries, const Items& points,
-                                              const DistanceRule& rule, const Options& options, MatrixLayout layout) {
+                                              const DistanceRule& rule, const DistanceMatrix& result,
+                                              const Options& options) {
     return guarded([&]() -> Result<DistancesPlan> {
-        if (auto error = invalid_comparison(queries, points, rule)) return *error;
-        if (auto error = invalid_layout(layout)) return *error;
-        return plan_call<DistancesPlan>(device, call_of(queries, points, rule, layout), options);
+        if (auto error = invalid_call(queries, points, rule, result)) return *error;
+        return plan_call<DistancesPlan>(device, call_of(queries, points, rule, result), options);
     });
 }
 
-Result<void> DistancesPlan::run(const Items& queries, const Items& points, float* result, Stream stream,
+Result<void> DistancesPlan::run(const Items& queries, const Items& points, const DistanceMatrix& result, Stream stream,
                                 std::span<std::byte> workspace) const {
     return guarded([&]() -> Result<void> {
         const auto& planned = planned_of<DistanceCall>(state());
         const DistanceCall& call = planned.call;
-        const Problem& problem = call.problem;
-        const Items first{nullptr, problem.queries, problem.dims, call.query_layout},
-            second{nullptr, problem.points, problem.dims, call.point_layout};
-        if (auto error = other_items(queries, "queries", call.exchanged ? second : first)) return *error;
-        if (auto error = other_items(points, "points", call.exchanged ? first : second)) return *error;
-        return run_planned(planned, call.pointers(queries, points, result), stream, workspace);
+        if (auto error = other_items(queries, "queries", call.exchanged ? call.second : call.first)) return *error;
+        if (auto error = other_items(points, "points", call.exchanged ? call.first : call.second)) return *error;
+        if (auto error = other_matrix(result, call)) return *error;
+        return run_planned(planned, call.pointers(queries, points, result.values), stream, workspace);
     });
 }
 
 Result<Explanation> explain_pairwise_distances(const Device& device, const Items& queries, const Items& points,
-                                               const DistanceRule& rule, const Options& options, MatrixLayout layout) {
+                                               const DistanceRule& rule, const DistanceMatrix& result,
+                                               const Options& options) {
     return guarded([&]() -> Result<Explanation> {
-        if (auto error = invalid_comparison(queries, points, rule)) return *error;
-        if (auto error = invalid_layout(layout)) return *error;
-        if (layout == MatrixLayout::row_major)
-            return explain_pairwise_distances(device, points, queries, rule, options);
-        return explain(problem_of(queries, points, rule), state_of(device), options);
+        if (auto error = invalid_call(queries, points, rule, result)) return *error;
+        return explain(call_of(queries, points, rule, result).problem, state_of(device), options);
     });
 }
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

@@ -3,7 +3,7 @@
 #include "kernels/api/planned.hpp"
 #include "kernels/problems/dot.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 namespace {
 
 using dot::Buffers;
@@ -60,4 +60,4 @@ Result<Explanation> explain_dot_product(const Device& device, std::int64_t eleme
     });
 }
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

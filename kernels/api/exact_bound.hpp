@@ -17,28 +17,34 @@ namespace espalier::exact {
 /// items, of which the point's is at most the query's and the distance together. A sum of so many terms in any
 /// order, its root and the scaling for missing cells are off by less than a factor of 1 / (1 - (dims + 16) u), and
 /// by what underflows when it is squared.
+///
+/// A huge coordinate (-9999 for "no data") would widen that for all points. But where no point comes near it without
+/// being equal, their difference is either 0 or of its own size, and off by a factor like the sum itself: with a gap
+/// of |c| / 8, by 1 + 17 u.
 class Bound {
 public:
     /// The bound of a query; `missing` as of its pairs.
-    Bound(const Table& table, const double* query, bool missing)
-        : metric_(table.metric()), dims_(table.points().dims), table_scale_(table.scale()) {
+    Bound(const Table& table, const double* query, bool missing) : table_(table) {
+        const Comparison comparison = table.rule().comparison;
+        const std::int64_t all = table.points().dims;
         const auto dims = static_cast<double>(table.float_dims());
         double length = 0;
         std::int64_t present = 0;
-        for (std::int64_t a = 0; a < dims_; ++a) {
+        for (std::int64_t a = 0; a < all; ++a) {
             if (std::isnan(query[a])) continue;
             ++present;
             if (table.is_nominal(a)) continue;
-            const double c = std::fabs(table.centred(query, a));
-            length = metric_ == Metric::chebyshev   ? std::max(length, c)
-                     : metric_ == Metric::manhattan ? length + c
-                                                    : std::hypot(length, c);
+            const double c = table.centred(query, a);
+            if (const double gap = table.gap(a, c); gap > 0 && gap >= std::fabs(c) / 8) continue;
+            length = comparison == Comparison::chebyshev   ? std::max(length, std::fabs(c))
+                     : comparison == Comparison::manhattan ? length + std::fabs(c)
+                                                           : std::hypot(length, c);
         }
         const auto common = static_cast<double>(std::max<std::int64_t>(1, present - table.most_missing()));
         double spread = 1;  // what scaling for missing cells multiplies a distance by, at most
-        if (missing && metric_ == Metric::manhattan) spread = dims / common;
-        if (missing && metric_ != Metric::manhattan) spread = std::sqrt(dims / common);
-        const double roundings = (dims + 16) * kUnit;
+        if (missing && comparison == Comparison::manhattan) spread = dims / common;
+        if (missing && comparison != Comparison::manhattan) spread = std::sqrt(dims / common);
+        const double roundings = (dims + 16 + 17) * kUnit;
         const double sum = roundings < 0.5 ? 1 / (1 - roundings) : HUGE_VAL;  // 1 + the usual bound, or nothing known
         factor_ = sum * (1 + kUnit);
         offset_ = spread * (2 * kUnit * length * sum + dims * 0x1p-60);
@@ -47,18 +53,27 @@ public:
     /// Whether a point whose distance in single precision is `last` or more is farther than one at `kth` in double.
     [[nodiscard]] bool excludes(float last, double kth) const {
         if (!std::isfinite(last)) return false;  // an overflow may hide anything
+        const std::int64_t dims = table_.points().dims;
         const double least = (static_cast<double>(last) - offset_) / factor_;
-        const double slack = 1 + static_cast<double>(dims_ + 16) * 0x1p-50;  // of both sums in double
-        if (metric_ == Metric::cosine) return least > std::sqrt(2 * std::max(kth, parallel(dims_))) * slack;
-        return least > kth * table_scale_ * slack;
+        const double slack = 1 + static_cast<double>(dims + 16) * 0x1p-50;  // of both sums in double
+        switch (table_.rule().comparison) {
+            case Comparison::cosine: return least > std::sqrt(2 * std::max(kth, parallel(dims))) * slack;
+            case Comparison::hamming: return least > 0 && least * least > different(kth) * slack;
+            default: return least > kth * table_.scale() * slack;
+        }
     }
 
 private:
     static constexpr double kUnit = 0x1p-24 * (1 + 0x1p-10);
 
-    Metric metric_;
-    std::int64_t dims_;
-    double table_scale_, factor_ = 1, offset_ = 0;
+    /// The attributes that differ, at most, at a share of `hamming`.
+    [[nodiscard]] double different(double hamming) const {
+        const auto [least, most] = std::ranges::minmax(table_.rule().weights);
+        return hamming * static_cast<double>(table_.points().dims) * most / least;
+    }
+
+    const Table& table_;
+    double factor_ = 1, offset_ = 0;
 };
 
 }  // namespace espalier::exact

@@ -1,251 +1,62 @@
 #include "espalier/exact_knn.hpp"
 
 #include <algorithm>
-#include <array>
-#include <limits>
 #include <string>
 #include <utility>
-#include <variant>
 
-#include "kernels/api/arrays.hpp"
-#include "kernels/api/device_state.hpp"
-#include "kernels/api/exact_search.hpp"
-#include "kernels/api/exact_table.hpp"
+#include "kernels/api/checks.hpp"
+#include "kernels/api/exact_ask.hpp"
+#include "kernels/api/exact_model.hpp"
 #include "kernels/api/exact_vote.hpp"
 #include "kernels/api/guarded.hpp"
 #include "kernels/api/items.hpp"
-#include "kernels/api/knn_model.hpp"
-#include "kernels/core/thread_errors.hpp"
-#include "kernels/dispatch/refusal.hpp"
 
-namespace espalier::inline v0 {
-
-/// A training set in double precision, and the model in single precision that finds candidates in it.
-struct ExactKnnModel {
-    using Finder = std::variant<KnnClassifier, KnnRegressor>;
-
-    exact::Table table;
-    std::int64_t k = 1, candidates = 1;
-    Vote vote = Vote::majority;
-    std::vector<std::int32_t> classes;
-    std::vector<double> targets;
-    Device device;
-    Finder finder, finder_with_missing;  ///< of the latter the queries may have missing cells
-
-    [[nodiscard]] const KnnBase& finder_for(bool missing) const {
-        return std::visit([](const auto& model) -> const KnnBase& { return model; },
-                          missing ? finder_with_missing : finder);
-    }
-};
-
+namespace espalier::inline v1 {
 namespace {
 
-/// Beside the k nearest: so many more are listed by the device, in whose order they may be elsewhere.
-std::int64_t candidates_for(std::int64_t k, std::int64_t points) {
-    return std::max<std::int64_t>(1, std::min({2 * k + 16, points, kMaxSmallestK}));
-}
+using RadiusLists = std::vector<std::vector<exact::Neighbour>>;
 
-/// Queries at a time, so that these and their candidates stay within some 16 MiB.
-std::int64_t queries_at_once(const ExactKnnModel& model, std::int64_t queries) {
-    constexpr std::int64_t kEntries = std::int64_t{1} << 20;
-    return std::min(queries, std::max<std::int64_t>(256, kEntries / (model.candidates + model.table.points().dims)));
-}
-
-std::optional<Error> not_on_host(const Options& options) {
-    if (auto error = invalid_threads(options)) return error;
-    if (options.memory == Memory::host) return std::nullopt;
-    if (auto error = invalid_memory(options.memory)) return error;
-    return invalid("Options::memory is device, but models in double precision read and write host memory");
-}
-
-std::int64_t values_in(const ItemsOfDoubles& items) { return items.count * items.dims; }
-
-Items shape_of(const ItemsOfDoubles& items) { return {nullptr, items.count, items.dims, items.layout}; }
-
-std::optional<Error> invalid_fit(const Device& device, const ItemsOfDoubles& points, std::span<const std::byte> labels,
-                                 std::size_t label_bytes, const char* name, const NeighbourRule& rule,
-                                 const Options& options) {
-    if (auto error = not_on_host(options)) return error;
-    if (auto refused = refused_k(rule.k)) return invalid(std::move(*refused));
-    if (auto error = invalid_comparison({nullptr, 0, points.dims}, shape_of(points), rule.distance)) return error;
-    if (auto refused = refused_count("points.count", points.count)) return invalid(std::move(*refused));
-    if (static_cast<std::int64_t>(labels.size() / label_bytes) != points.count)
-        return invalid("there are " + std::to_string(points.count) + " points, but " +
-                       std::to_string(labels.size() / label_bytes) + " " + name);
-    const std::array specs{input_of<double>("points.values", values_in(points))};
-    const Pointers<1> pointers{const_cast<double*>(points.values)};
-    return wrong_arrays({&state_of(device), Memory::host}, specs, pointers, {});
-}
-
-/// How candidates are found: cosine as the euclidean distance of items at unit length, and without looking for NaN
-/// where there is none.
-NeighbourRule finding_rule(const exact::Table& table, const std::vector<AttributeType>& types,
-                           const NeighbourRule& rule) {
-    NeighbourRule finding{
-        .k = candidates_for(rule.k, table.points().count), .distance = rule.distance, .vote = rule.vote};
-    if (rule.distance.metric == Metric::cosine) finding.distance.metric = Metric::euclidean;
-    if (!table.points().missing) finding.distance.missing = Missing::none;
-    finding.distance.types = types;
-    return finding;
-}
-
-template <class Finder, class Label>
-Result<std::shared_ptr<ExactKnnModel>> fitted(const Device& device, const ItemsOfDoubles& points,
-                                              std::span<const Label> labels, const NeighbourRule& rule,
-                                              const Options& options) {
-    const HostThreads threads(state_of(device), options);
-    exact::Table table(points, rule.distance);
-    const NeighbourRule finding = finding_rule(table, table.types(), rule);
-    const std::vector<float> floats = table.floats(table.points());
-    auto finder = Finder::fit(device, {floats.data(), points.count, table.float_dims()}, labels, finding,
-                              {.stream = options.stream, .threads = options.threads});
-    if (!finder) return finder.error();
-    const std::int64_t candidates = finding.k;
-    return std::make_shared<ExactKnnModel>(ExactKnnModel{std::move(table),
-                                                         rule.k,
-                                                         candidates,
-                                                         rule.vote,
-                                                         {},
-                                                         {},
-                                                         device,
-                                                         finder.value(),
-                                                         finder.value().allowing_missing()});
-}
-
-/// Where the results of a call go; null for what nobody wants to know.
-struct Results {
-    std::int32_t* classes = nullptr;
-    double* targets = nullptr;
-    double* distances = nullptr;
-    std::int32_t* indices = nullptr;
-    bool side_by_side = false;  ///< the lists of one query
-};
-
-std::optional<Error> invalid_queries(const ExactKnnModel& model, const ItemsOfDoubles& queries) {
-    const exact::Rows& points = model.table.points();
-    const DistanceRule rule{model.table.metric(), model.table.missing_rule(), model.table.types()};
-    if (auto error = invalid_comparison(shape_of(queries), {nullptr, points.count, points.dims}, rule)) return error;
-    return invalid_sizes({{"queries.count", queries.count}, {"candidates", model.candidates}});
-}
-
-std::optional<Error> wrong_results(const ExactKnnModel& model, const ItemsOfDoubles& queries, const Results& results) {
-    const std::int64_t lists = queries.count * model.k;
-    const std::array specs{input_of<double>("queries.values", values_in(queries)),
-                           output_of<std::int32_t>("classes", results.classes ? queries.count : 0),
-                           output_of<double>("targets", results.targets ? queries.count : 0),
-                           output_of<double>("distances", results.distances ? lists : 0),
-                           output_of<std::int32_t>("indices", results.indices ? lists : 0)};
-    const Pointers<5> pointers{const_cast<double*>(queries.values), results.classes, results.targets, results.distances,
-                               results.indices};
-    return wrong_arrays({&state_of(model.device), Memory::host}, specs, pointers, {});
-}
-
-void write(const ExactKnnModel& model, std::span<const exact::Neighbour> found, std::int64_t query,
-           std::int64_t queries, const Results& results) {
-    if (results.classes) results.classes[query] = exact::predict(found, model.vote, model.classes);
-    if (results.targets) results.targets[query] = exact::predict(found, model.vote, model.targets);
-    for (std::int64_t j = 0; j < model.k; ++j) {
-        const bool listed = j < static_cast<std::int64_t>(found.size());
-        const std::int64_t at = results.side_by_side ? query * model.k + j : j * queries + query;
-        const auto neighbour = static_cast<std::size_t>(j);
-        if (results.distances)
-            results.distances[at] = listed ? found[neighbour].distance : std::numeric_limits<double>::quiet_NaN();
-        if (results.indices) results.indices[at] = listed ? found[neighbour].index : kNoIndex;
-    }
-}
-
-bool has_missing(const double* item, std::int64_t dims) {
-    return std::any_of(item, item + dims, [](double value) { return std::isnan(value); });
-}
-
-/// The device's lists for some queries, and how exact answers are made of them.
-class Block {
-public:
-    Block(const ExactKnnModel& model, const ItemsOfDoubles& queries, std::int64_t first, std::int64_t count)
-        : model_(model),
-          all_(queries.count),
-          first_(first),
-          count_(count),
-          queries_(exact::rows_of(queries, model.table.metric(), first, count)) {}
-
-    Result<void> find(const Options& options) {
-        const bool allowed = model_.table.missing_rule() == Missing::allowed;
-        const bool missing = allowed && (queries_.missing || model_.table.points().missing || queries_.dims == 0);
-        // Lengths at unit length differ from pair to pair then: the device knows no bound.
-        if (missing && model_.table.metric() == Metric::cosine) return {};
-        candidates_ = model_.candidates;
-        distances_.resize(static_cast<std::size_t>(count_ * candidates_));
-        indices_.resize(distances_.size());
-        const std::vector<float> floats = model_.table.floats(queries_);
-        return model_.finder_for(missing).kneighbors({floats.data(), count_, model_.table.float_dims()},
-                                                     distances_.data(), indices_.data(),
-                                                     {.stream = options.stream,
-                                                      .deterministic = options.deterministic,
-                                                      .variant = options.variant,
-                                                      .threads = options.threads});
-    }
-
-    void answer(const Results& results) const {
-        const exact::Table& table = model_.table;
-        const bool allowed = table.missing_rule() == Missing::allowed;
-        ThreadErrors errors;
-#pragma omp parallel
-        {
-            std::vector<exact::Neighbour> found;
-#pragma omp for schedule(dynamic, 16)
-            for (std::int64_t q = 0; q < count_; ++q)
-                errors.guard([&] {
-                    const double* const query = queries_.of(q);
-                    const bool missing =
-                        allowed && (table.points().missing || queries_.dims == 0 || has_missing(query, queries_.dims));
-                    exact::find_nearest(table, query, missing, model_.k, candidates_of(q), found);
-                    write(model_, found, first_ + q, all_, results);
-                });
-        }
-        errors.rethrow();
-    }
-
-private:
-    [[nodiscard]] exact::Candidates candidates_of(std::int64_t query) const {
-        if (candidates_ == 0) return {nullptr, nullptr, 0, 0};
-        return {distances_.data() + query, indices_.data() + query, candidates_, count_};
-    }
-
-    const ExactKnnModel& model_;
-    std::int64_t all_, first_, count_, candidates_ = 0;
-    exact::Rows queries_;
-    std::vector<float> distances_;
-    std::vector<std::int32_t> indices_;
-};
-
-Result<void> ask(const ExactKnnModel& model, const ItemsOfDoubles& queries, const Results& results,
-                 const Options& options) {
-    if (auto error = not_on_host(options)) return *error;
-    if (auto error = invalid_queries(model, queries)) return *error;
-    if (auto error = wrong_results(model, queries, results)) return *error;
-    const HostThreads threads(state_of(model.device), options);
-    const std::int64_t at_once = queries_at_once(model, queries.count);
-    for (std::int64_t first = 0; first < queries.count; first += at_once) {
-        Block block(model, queries, first, std::min(at_once, queries.count - first));
-        if (auto found = block.find(options); !found) return found.error();
-        block.answer(results);
-    }
-    return {};
+/// The neighbours of each query within a radius.
+Result<RadiusLists> within(const std::shared_ptr<const ExactKnnModel>& model, const ItemsOfDoubles& queries,
+                           double radius, const Options& options) {
+    if (auto error = invalid_exact_queries(*present(model), queries)) return *error;
+    if (!(radius >= 0))
+        return invalid("radius is " + std::to_string(radius) + ": it is a distance, 0 or more, or infinite");
+    RadiusLists lists(static_cast<std::size_t>(queries.count));
+    const auto done = ask_exactly(*model, queries, {.radius = radius, .all = &lists}, options);
+    if (!done) return done.error();
+    return lists;
 }
 
 }  // namespace
 
 Result<ExactNeighbours> ExactKnnBase::kneighbors(const ItemsOfDoubles& queries, const Options& options) const {
     return guarded([&]() -> Result<ExactNeighbours> {
-        if (auto error = invalid_queries(*present(model_), queries)) return *error;
+        if (auto error = invalid_exact_queries(*present(model_), queries)) return *error;
         ExactNeighbours neighbours{queries.count, model_->k, {}, {}};
         neighbours.distances.resize(static_cast<std::size_t>(queries.count * model_->k));
         neighbours.indices.resize(neighbours.distances.size());
         const auto done =
-            ask(*model_, queries,
-                {.distances = neighbours.distances.data(), .indices = neighbours.indices.data(), .side_by_side = true},
-                options);
+            ask_exactly(*model_, queries,
+                        {.distances = neighbours.distances.data(), .indices = neighbours.indices.data()}, options);
         if (!done) return done.error();
+        return neighbours;
+    });
+}
+
+Result<ExactRadiusNeighbours> ExactKnnBase::radius_neighbours(const ItemsOfDoubles& queries, double radius,
+                                                              const Options& options) const {
+    return guarded([&]() -> Result<ExactRadiusNeighbours> {
+        const auto lists = within(model_, queries, radius, options);
+        if (!lists) return lists.error();
+        ExactRadiusNeighbours neighbours{{0}, {}, {}};
+        for (const auto& list : lists.value()) {
+            for (const exact::Neighbour& one : list) {
+                neighbours.distances.push_back(one.distance);
+                neighbours.indices.push_back(one.index);
+            }
+            neighbours.offsets.push_back(static_cast<std::int64_t>(neighbours.indices.size()));
+        }
         return neighbours;
     });
 }
@@ -254,8 +65,11 @@ Result<Explanation> ExactKnnBase::explain_predict(std::int64_t queries, const Op
     return guarded([&]() -> Result<Explanation> {
         if (auto error = invalid_missing(missing)) return *error;
         const ExactKnnModel& model = *present(model_);
+        if (model.rounds.empty())
+            return Error{ErrorCode::unsupported,
+                         "no pipeline knows this metric, or so many neighbours: the host looks at all points"};
         const bool allowed = missing == Missing::allowed && model.table.missing_rule() == Missing::allowed;
-        return model.finder_for(allowed).explain_predict(queries_at_once(model, queries), options);
+        return model.rounds.front().finder_for(allowed).explain_predict(queries_at_once(model, queries), options);
     });
 }
 
@@ -263,30 +77,22 @@ std::size_t ExactKnnBase::predict_bytes(std::int64_t queries) const noexcept {
     if (!model_) return 0;
     const std::int64_t at_once = queries_at_once(*model_, queries);
     const std::int64_t dims = model_->table.float_dims();
+    std::size_t lists = 0;
+    for (const Round& round : model_->rounds) {
+        constexpr std::int64_t kEntries = std::int64_t{1} << 20;  // of one round at a time
+        lists = std::max(lists, static_cast<std::size_t>(
+                                    std::min(at_once * round.candidates, std::max(kEntries, 256 * round.candidates))));
+    }
     return static_cast<std::size_t>(at_once * dims) * (sizeof(double) + 2 * sizeof(float)) +
-           static_cast<std::size_t>(at_once * model_->candidates) * (sizeof(float) + sizeof(std::int32_t));
-}
-
-Result<ExactKnnClassifier> ExactKnnClassifier::fit(const Device& device, const ItemsOfDoubles& points,
-                                                   std::span<const std::int32_t> classes, const NeighbourRule& rule,
-                                                   const Options& options) {
-    return guarded([&]() -> Result<ExactKnnClassifier> {
-        if (auto error =
-                invalid_fit(device, points, std::as_bytes(classes), sizeof(classes[0]), "classes", rule, options))
-            return *error;
-        auto model = fitted<KnnClassifier>(device, points, classes, rule, options);
-        if (!model) return model.error();
-        model.value()->classes.assign(classes.begin(), classes.end());
-        return ExactKnnClassifier(std::move(model).value());
-    });
+           lists * (sizeof(float) + sizeof(std::int32_t));
 }
 
 Result<std::vector<std::int32_t>> ExactKnnClassifier::predict(const ItemsOfDoubles& queries,
                                                               const Options& options) const {
     return guarded([&]() -> Result<std::vector<std::int32_t>> {
-        if (auto error = invalid_queries(*present(model()), queries)) return *error;
+        if (auto error = invalid_exact_queries(*present(model()), queries)) return *error;
         std::vector<std::int32_t> classes(static_cast<std::size_t>(queries.count));
-        const auto done = ask(*model(), queries, {.classes = classes.data()}, options);
+        const auto done = ask_exactly(*model(), queries, {.classes = classes.data()}, options);
         if (!done) return done.error();
         return classes;
     });
@@ -296,8 +102,20 @@ Result<void> ExactKnnClassifier::predict(const ItemsOfDoubles& queries, std::int
                                          const ExactNeighbourLists& neighbours, const Options& options) const {
     return guarded([&]() -> Result<void> {
         if (auto error = null_array(classes, "classes", queries.count)) return *error;
-        return ask(*present(model()), queries,
-                   {.classes = classes, .distances = neighbours.distances, .indices = neighbours.indices}, options);
+        ExactResults results = exact_lists(neighbours);
+        results.classes = classes;
+        return ask_exactly(*present(model()), queries, results, options);
+    });
+}
+
+Result<std::vector<std::int32_t>> ExactKnnClassifier::predict_within(const ItemsOfDoubles& queries, double radius,
+                                                                     const Options& options) const {
+    return guarded([&]() -> Result<std::vector<std::int32_t>> {
+        const auto lists = within(model(), queries, radius, options);
+        if (!lists) return lists.error();
+        std::vector<std::int32_t> classes;
+        for (const auto& list : lists.value()) classes.push_back(exact::predict(list, model()->vote, model()->classes));
+        return classes;
     });
 }
 
@@ -324,27 +142,23 @@ Result<std::vector<double>> ExactKnnClassifier::predict_proba(const ItemsOfDoubl
     });
 }
 
-Result<ExactKnnRegressor> ExactKnnRegressor::fit(const Device& device, const ItemsOfDoubles& points,
-                                                 std::span<const double> targets, const NeighbourRule& rule,
-                                                 const Options& options) {
-    return guarded([&]() -> Result<ExactKnnRegressor> {
-        if (auto error =
-                invalid_fit(device, points, std::as_bytes(targets), sizeof(targets[0]), "targets", rule, options))
-            return *error;
-        const std::vector<float> unread(targets.size());  // the device only lists neighbours
-        auto model = fitted<KnnRegressor>(device, points, std::span<const float>(unread), rule, options);
-        if (!model) return model.error();
-        model.value()->targets.assign(targets.begin(), targets.end());
-        return ExactKnnRegressor(std::move(model).value());
+Result<std::vector<double>> ExactKnnRegressor::predict(const ItemsOfDoubles& queries, const Options& options) const {
+    return guarded([&]() -> Result<std::vector<double>> {
+        if (auto error = invalid_exact_queries(*present(model()), queries)) return *error;
+        std::vector<double> targets(static_cast<std::size_t>(queries.count));
+        const auto done = ask_exactly(*model(), queries, {.targets = targets.data()}, options);
+        if (!done) return done.error();
+        return targets;
     });
 }
 
-Result<std::vector<double>> ExactKnnRegressor::predict(const ItemsOfDoubles& queries, const Options& options) const {
+Result<std::vector<double>> ExactKnnRegressor::predict_within(const ItemsOfDoubles& queries, double radius,
+                                                              const Options& options) const {
     return guarded([&]() -> Result<std::vector<double>> {
-        if (auto error = invalid_queries(*present(model()), queries)) return *error;
-        std::vector<double> targets(static_cast<std::size_t>(queries.count));
-        const auto done = ask(*model(), queries, {.targets = targets.data()}, options);
-        if (!done) return done.error();
+        const auto lists = within(model(), queries, radius, options);
+        if (!lists) return lists.error();
+        std::vector<double> targets;
+        for (const auto& list : lists.value()) targets.push_back(exact::predict(list, model()->vote, model()->targets));
         return targets;
     });
 }
@@ -353,9 +167,10 @@ Result<void> ExactKnnRegressor::predict(const ItemsOfDoubles& queries, double* t
                                         const ExactNeighbourLists& neighbours, const Options& options) const {
     return guarded([&]() -> Result<void> {
         if (auto error = null_array(targets, "targets", queries.count)) return *error;
-        return ask(*present(model()), queries,
-                   {.targets = targets, .distances = neighbours.distances, .indices = neighbours.indices}, options);
+        ExactResults results = exact_lists(neighbours);
+        results.targets = targets;
+        return ask_exactly(*present(model()), queries, results, options);
     });
 }
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,16 +24,47 @@ inline bool nearer(const Neighbour& a, const Neighbour& b) {
     return a.index < b.index;
 }
 
-/// The nearest points of one query in single precision: `count` of them, `stride` apart.
+/// The nearest points of one query in single precision, as rows of the table: `count` of them, `stride` apart.
 struct Candidates {
-    const float* distances;
-    const std::int32_t* indices;
-    std::int64_t count, stride;
+    const float* distances = nullptr;
+    const std::int32_t* indices = nullptr;
+    std::int64_t count = 0, stride = 0;
+    bool ties_in_order = false;  ///< sums that have no rounding are listed by distance and then by row
 };
 
-/// The min(k, points) nearest points of a query in double precision, in order, in `found`. Tells whether the
-/// candidates were enough; if not, it has looked at all points.
-bool find_nearest(const Table& table, const double* query, bool missing, std::int64_t k, const Candidates& candidates,
-                  std::vector<Neighbour>& found);
+/// Which neighbours: the k nearest, or all within a radius.
+struct Wanted {
+    std::int64_t k = 1;
+    std::optional<double> radius{};
+};
+
+/// The search for one query: its neighbours in double precision, in order.
+class Search {
+public:
+    /// `missing`: whether some pair of the query's may have missing cells.
+    Search(const Table& table, const double* query, bool missing, const Wanted& wanted);
+
+    /// Looks among candidates. False if a point that is none of them may be a neighbour; `found` is worth nothing then.
+    bool among(const Candidates& candidates, std::vector<Neighbour>& found) const;
+
+    /// Looks at all points.
+    void among_all(std::vector<Neighbour>& found) const;
+
+private:
+    [[nodiscard]] Neighbour row(std::int64_t row, double limit = HUGE_VAL) const;
+    [[nodiscard]] bool is_within(double distance) const { return !wanted_.radius || distance <= *wanted_.radius; }
+    [[nodiscard]] std::int64_t rows_wanted() const;
+    [[nodiscard]] double kth_of(const std::vector<Neighbour>& rows) const;
+    void to_points(std::vector<Neighbour>& rows) const;
+
+    const Table& table_;
+    const double* query_;
+    bool missing_;
+    Wanted wanted_;
+    Distance distance_;
+};
+
+/// Queries of this process that candidates were not enough for, so that all points were looked at: for tests.
+extern std::atomic<std::int64_t> scanned_queries;
 
 }  // namespace espalier::exact

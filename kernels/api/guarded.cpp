@@ -20,6 +20,8 @@ Error error_in_words() {
         return {ErrorCode::out_of_memory, "out of host memory: use a smaller problem or free some"};
     } catch (const InvalidCall& error) {
         return {ErrorCode::invalid_argument, error.what()};
+    } catch (const Cancelled& error) {
+        return {ErrorCode::cancelled, error.what()};
     } catch (const NoChoice& error) {
         return {ErrorCode::unsupported, error.what()};
     } catch (const std::exception& error) {

@@ -11,6 +11,11 @@ class InvalidCall : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// `Options::progress` ended the call; `what()` says how. Becomes `ErrorCode::cancelled`.
+class Cancelled : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
 /// What a caller is told of the exception that is being handled. Throws nothing, also when there is no memory for the
 /// message: `out_of_memory` is then said in as few letters as a string holds by itself.
 Error error_of_exception() noexcept;

@@ -3,7 +3,7 @@
 #include "kernels/api/planned.hpp"
 #include "kernels/problems/histogram.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 namespace {
 
 using histogram::Buffers;
@@ -60,4 +60,4 @@ Result<Explanation> explain_count_bytes(const Device& device, std::int64_t size,
     });
 }
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

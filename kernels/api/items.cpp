@@ -1,6 +1,8 @@
 #include "kernels/api/items.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 
 namespace espalier {
 namespace {
@@ -18,9 +20,29 @@ std::optional<Error> invalid_rule(const DistanceRule& rule, std::int64_t dims) {
     return std::nullopt;
 }
 
+/// Elements from one row to the next; with a single row there is none.
+std::int64_t stride_of(const Items& items) {
+    const bool by_item = items.layout == Layout::item_major;
+    if ((by_item ? items.count : items.dims) <= 1) return 0;
+    return items.stride != 0 ? items.stride : by_item ? items.dims : items.count;
+}
+
+std::optional<Error> other_stride(const Items& items, const std::string& name, const Items& planned) {
+    return other_sizes({{name + ".stride", stride_of(items), stride_of(planned)}});
+}
+
+std::optional<Error> invalid_stride_of(const Items& items, std::string_view name) {
+    const bool by_item = items.layout == Layout::item_major;
+    return invalid_stride({.name = name,
+                           .of = by_item ? "an item" : "an attribute",
+                           .given = items.stride,
+                           .rows = by_item ? items.count : items.dims,
+                           .row = by_item ? items.dims : items.count});
+}
+
 }  // namespace
 
-void to_attribute_major(const float* items, float* to, std::int64_t count, std::int64_t dims) {
+void to_attribute_major(const float* items, float* to, std::int64_t count, std::int64_t dims, std::int64_t stride) {
     // Blocks of both sides stay in the first-level cache.
     constexpr std::int64_t kBlock = 32, kWorthThreads = 1 << 16;
 #pragma omp parallel for collapse(2) schedule(static) if (count * dims >= kWorthThreads)
@@ -28,22 +50,53 @@ void to_attribute_major(const float* items, float* to, std::int64_t count, std::
         for (std::int64_t a0 = 0; a0 < dims; a0 += kBlock)
             for (std::int64_t a = a0; a < std::min(a0 + kBlock, dims); ++a)
                 for (std::int64_t i = i0; i < std::min(i0 + kBlock, count); ++i)
-                    to[a * count + i] = items[i * dims + a];
+                    to[a * count + i] = items[i * stride + a];
+}
+
+void copy_rows(void* to, const void* from, const device::RowCopy& rows) {
+    constexpr std::size_t kWorthThreads = std::size_t{1} << 20;  // bytes
+    const auto count = static_cast<std::int64_t>(rows.rows);
+#pragma omp parallel for schedule(static) if (count > 1 && rows.rows * rows.bytes >= kWorthThreads)
+    for (std::int64_t r = 0; r < count; ++r)
+        std::memcpy(static_cast<std::byte*>(to) + static_cast<std::size_t>(r) * rows.to_pitch,
+                    static_cast<const std::byte*>(from) + static_cast<std::size_t>(r) * rows.from_pitch, rows.bytes);
+}
+
+void turn_back(const void* from, void* to, std::int64_t rows, std::int64_t columns, std::size_t pitch) {
+    constexpr std::int64_t kBlock = 32, kWorthThreads = 1 << 16;
+    constexpr std::size_t kElement = 4;
+#pragma omp parallel for schedule(static) if (rows * columns >= kWorthThreads)
+    for (std::int64_t r0 = 0; r0 < rows; r0 += kBlock)
+        for (std::int64_t c = 0; c < columns; ++c)
+            for (std::int64_t r = r0; r < std::min(r0 + kBlock, rows); ++r)
+                std::memcpy(static_cast<std::byte*>(to) + static_cast<std::size_t>(r) * pitch +
+                                static_cast<std::size_t>(c) * kElement,
+                            static_cast<const std::byte*>(from) + static_cast<std::size_t>(c * rows + r) * kElement,
+                            kElement);
 }
 
 AttributeMajor::AttributeMajor(const Items& items) : values_(items.values) {
-    if (items.layout == Layout::attribute_major || items.count <= 1 || items.dims <= 1) return;  // nothing to move
+    const bool by_item = items.layout == Layout::item_major;
+    const std::int64_t row = by_item ? items.dims : items.count, rows = by_item ? items.count : items.dims;
+    const std::int64_t stride = items.stride == 0 || rows <= 1 ? row : items.stride;
+    const bool turns = by_item && items.count > 1 && items.dims > 1;
+    if (value_count(items) == 0 || (!turns && stride == row)) return;  // nothing to move
     // The threads touch it first.
     copy_ = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(value_count(items)));
-    to_attribute_major(items.values, copy_.get(), items.count, items.dims);
     values_ = copy_.get();
+    if (turns) {
+        to_attribute_major(items.values, copy_.get(), items.count, items.dims, stride);
+        return;
+    }
+    const auto bytes = [](std::int64_t floats) { return static_cast<std::size_t>(floats) * sizeof(float); };
+    copy_rows(copy_.get(), items.values, {static_cast<std::size_t>(rows), bytes(row), bytes(row), bytes(stride)});
 }
 
 std::optional<Error> other_items(const Items& items, const std::string& name, const Items& planned) {
     if (auto error =
             other_sizes({{name + ".count", items.count, planned.count}, {name + ".dims", items.dims, planned.dims}}))
         return error;
-    if (items.layout == planned.layout) return std::nullopt;
+    if (items.layout == planned.layout) return other_stride(items, name, planned);
     return invalid(name + ".layout is not the one that the plan is for: make another plan for other layouts");
 }
 
@@ -62,6 +115,8 @@ std::optional<Error> invalid_comparison(const Items& queries, const Items& point
     for (const Items* items : {&queries, &points})
         if (!is_enumerator(items->layout, Layout::item_major))
             return invalid("layout is none of the enumerators of espalier::Layout");
+    if (auto error = invalid_stride_of(queries, "queries.stride")) return error;
+    if (auto error = invalid_stride_of(points, "points.stride")) return error;
     return invalid_rule(rule, queries.dims);
 }
 

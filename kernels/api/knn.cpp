@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "kernels/api/items.hpp"
 #include "kernels/api/knn_call.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 using knn::Problem;
 
@@ -74,22 +75,43 @@ Result<void> stream(Planned<KnnCall> planned, const Items& queries, const Wanted
     return run_once(planned, pointers(queries, wanted), options);
 }
 
-/// Runs for valid queries.
-Result<void> ask(const std::shared_ptr<const KnnModel>& model, const Items& queries, const Wanted& wanted,
-                 const Options& options) {
+Result<void> ask_at_once(const std::shared_ptr<const KnnModel>& model, const Items& queries, const Wanted& wanted,
+                         const Options& options) {
     const DeviceState& state = state_of(model->device);
-    if (auto error = invalid_options(state, options)) return *error;
     KnnCall call{.problem = streamed_problem_of(*model, queries.count, options),
                  .model = model,
-                 .layout = queries.layout,
+                 .given = queries,
                  .predicts = wanted.predictions != nullptr,
-                 .lists_distances = wanted.distances != nullptr,
-                 .lists_indices = wanted.indices != nullptr};
+                 .lists_distances = wanted.lists.distances != nullptr,
+                 .lists_indices = wanted.lists.indices != nullptr,
+                 .list_layout = wanted.lists.layout,
+                 .list_stride = wanted.lists.stride};
     auto planned = decide_call(state, std::move(call), options, {.deterministic = options.deterministic});
     if (!planned) return planned.error();
     if (planned.value().call.problem.queries_in == QueriesIn::host)
         return stream(std::move(planned).value(), queries, wanted, options);
     return run_once(planned.value(), pointers(queries, wanted), options);
+}
+
+/// Runs for valid queries.
+Result<void> ask(const std::shared_ptr<const KnnModel>& model, const Items& queries, const Wanted& wanted,
+                 const Options& options) {
+    const knn::Problem& problem = model->problem;
+    if (auto error = invalid_lists(wanted.lists.layout, wanted.lists.stride, queries.count, problem.k)) return *error;
+    if (auto error = invalid_options(state_of(model->device), options)) return *error;
+    const Progress progress(options);
+    if (!progress.is_wanted()) return ask_at_once(model, queries, wanted, options);
+    const std::int64_t at_once = items_in_part(problem.points * problem.dims, model->device.is_cuda());
+    progress.at_start();
+    for (std::int64_t first = 0; first == 0 || first < queries.count; first += at_once) {
+        const std::int64_t count = std::min(at_once, queries.count - first);
+        const auto done = ask_at_once(model, part_of(queries, first, count),
+                                      part_of(wanted, first, problem.k, queries.count), of_part(options));
+        if (!done) return done;
+        progress.after(first + count, queries.count);
+    }
+    progress.at_end();
+    return {};
 }
 
 /// A vector of predictions is in host memory, and so must be what they are made of.
@@ -104,7 +126,7 @@ Result<void> predict_into(const std::shared_ptr<const KnnModel>& model, const It
     if (auto error = invalid_queries(*present(model), queries)) return *error;
     const bool classifies = model->problem.task == Task::classification;
     if (auto error = null_array(results, classifies ? "classes" : "targets", queries.count)) return *error;
-    return ask(model, queries, {results, neighbours.distances, neighbours.indices}, options);
+    return ask(model, queries, {results, neighbours}, options);
 }
 
 template <class T>
@@ -120,15 +142,6 @@ Result<std::vector<T>> predictions(const std::shared_ptr<const KnnModel>& model,
     });
 }
 
-/// From lists whose entries lie `queries` apart to lists side by side.
-template <class T>
-std::vector<T> side_by_side(const std::vector<T>& lists, std::size_t queries, std::size_t k) {
-    std::vector<T> turned(lists.size());
-    for (std::size_t q = 0; q < queries; ++q)
-        for (std::size_t j = 0; j < k; ++j) turned[q * k + j] = lists[j * queries + q];
-    return turned;
-}
-
 }  // namespace
 
 Result<void> KnnBase::kneighbors(const Items& queries, float* distances, std::int32_t* indices,
@@ -137,7 +150,16 @@ Result<void> KnnBase::kneighbors(const Items& queries, float* distances, std::in
         if (auto error = invalid_queries(*present(model_), queries)) return *error;
         if (auto error = null_array(distances, "distances", queries.count)) return *error;
         if (auto error = null_array(indices, "indices", queries.count)) return *error;
-        return ask(model_, queries, {.distances = distances, .indices = indices}, options);
+        return ask(model_, queries, {.lists = {distances, indices}}, options);
+    });
+}
+
+Result<void> KnnBase::kneighbors(const Items& queries, const NeighbourLists& neighbours, const Options& options) const {
+    return guarded([&]() -> Result<void> {
+        if (auto error = invalid_queries(*present(model_), queries)) return *error;
+        if (!neighbours.distances && !neighbours.indices && queries.count > 0)
+            return invalid("there is an array for neither distances nor indices: give one of them");
+        return ask(model_, queries, {.lists = neighbours}, options);
     });
 }
 
@@ -148,11 +170,9 @@ Result<Neighbours> KnnBase::kneighbors(const Items& queries, const Options& opti
         const auto count = static_cast<std::size_t>(queries.count), k = static_cast<std::size_t>(model_->problem.k);
         std::vector<float> distances(count * k);
         std::vector<std::int32_t> indices(count * k);
-        const Result<void> done =
-            ask(model_, queries, {.distances = distances.data(), .indices = indices.data()}, options);
+        const Result<void> done = ask(model_, queries, {.lists = {distances.data(), indices.data()}}, options);
         if (!done) return done.error();
-        return Neighbours{queries.count, model_->problem.k, side_by_side(distances, count, k),
-                          side_by_side(indices, count, k)};
+        return Neighbours{queries.count, model_->problem.k, std::move(distances), std::move(indices)};
     });
 }
 
@@ -167,16 +187,29 @@ Result<Explanation> KnnBase::explain_predict(std::int64_t queries, const Options
 Result<KnnPlan> KnnBase::plan_predict(std::int64_t queries, Layout layout, const PlannedResults& results,
                                       const Options& options) const {
     return guarded([&]() -> Result<KnnPlan> {
-        const KnnModel& model = *present(model_);  // before anything of it is asked: arguments have no order
-        if (auto error = invalid_queries(model, {nullptr, queries, model.problem.dims, layout})) return *error;
+        const std::int64_t dims = present(model_)->problem.dims;
+        return plan_predict({nullptr, queries, dims, layout}, results, options);
+    });
+}
+
+Result<KnnPlan> KnnBase::plan_predict(const Items& queries, const PlannedResults& results,
+                                      const Options& options) const {
+    return guarded([&]() -> Result<KnnPlan> {
+        const KnnModel& model = *present(model_);
+        if (auto error = invalid_queries(model, queries)) return *error;
         if (!results.predictions && !results.distances && !results.indices)
             return invalid("the plan has no results: ask for predictions, distances or indices");
-        KnnCall call{.problem = problem_of(*model_, queries),
+        if (results.predictions && !model.is_labelled)
+            return invalid("the model has no labels to predict: set PlannedResults::predictions to false");
+        if (auto error = invalid_lists(results.layout, results.stride, queries.count, model.problem.k)) return *error;
+        KnnCall call{.problem = problem_of(model, queries.count),
                      .model = model_,
-                     .layout = layout,
+                     .given = queries,
                      .predicts = results.predictions,
                      .lists_distances = results.distances,
-                     .lists_indices = results.indices};
+                     .lists_indices = results.indices,
+                     .list_layout = results.layout,
+                     .list_stride = results.stride};
         return plan_call<KnnPlan>(model_->device, std::move(call), options);
     });
 }
@@ -188,17 +221,28 @@ std::shared_ptr<const KnnModel> KnnBase::with_missing_allowed() const noexcept {
 
 namespace {
 
-Result<void> run_plan(const PlanState* state, Task task, const Items& queries, const Wanted& wanted, Stream stream,
-                      std::span<std::byte> workspace) {
+/// What is wrong with the lists of a run of a plan that has some.
+std::optional<Error> other_lists(const NeighbourLists& lists, const KnnCall& call) {
+    if (!call.lists_distances && !call.lists_indices) return std::nullopt;
+    if (lists.layout != call.list_layout)
+        return invalid("the layout of the neighbours is not the one that the plan is for: make another plan for it");
+    const std::int64_t row = call.list_layout == MatrixLayout::row_major ? call.problem.k : call.problem.queries;
+    return other_sizes({{"the stride of the neighbours", lists.stride == 0 ? row : lists.stride,
+                         call.list_stride == 0 ? row : call.list_stride}});
+}
+
+Result<void> run_plan(const PlanState* state, std::optional<Task> task, const Items& queries, const Wanted& wanted,
+                      Stream stream, std::span<std::byte> workspace) {
     return guarded([&]() -> Result<void> {
         const auto& planned = planned_of<KnnCall>(state);
         const KnnCall& call = planned.call;
-        if (call.problem.task != task)
+        if (!task && call.predicts) return invalid("the plan has predictions: give the run an array for them");
+        if (task && call.problem.task != *task)
             return invalid(std::string("the plan is for a ") + (task == Task::classification
                                                                     ? "regression: its results are numbers"
                                                                     : "classification: its results are classes"));
-        const Items planned_for{nullptr, call.problem.queries, call.problem.dims, call.layout};
-        if (auto error = other_items(queries, "queries", planned_for)) return *error;
+        if (auto error = other_items(queries, "queries", call.given)) return *error;
+        if (auto error = other_lists(wanted.lists, call)) return *error;
         return run_planned(planned, pointers(queries, wanted), stream, workspace);
     });
 }
@@ -207,14 +251,17 @@ Result<void> run_plan(const PlanState* state, Task task, const Items& queries, c
 
 Result<void> KnnPlan::run(const Items& queries, std::int32_t* classes, const NeighbourLists& neighbours, Stream stream,
                           std::span<std::byte> workspace) const {
-    return run_plan(state(), Task::classification, queries, {classes, neighbours.distances, neighbours.indices}, stream,
-                    workspace);
+    return run_plan(state(), Task::classification, queries, {classes, neighbours}, stream, workspace);
 }
 
 Result<void> KnnPlan::run(const Items& queries, float* targets, const NeighbourLists& neighbours, Stream stream,
                           std::span<std::byte> workspace) const {
-    return run_plan(state(), Task::regression, queries, {targets, neighbours.distances, neighbours.indices}, stream,
-                    workspace);
+    return run_plan(state(), Task::regression, queries, {targets, neighbours}, stream, workspace);
+}
+
+Result<void> KnnPlan::run(const Items& queries, const NeighbourLists& neighbours, Stream stream,
+                          std::span<std::byte> workspace) const {
+    return run_plan(state(), std::nullopt, queries, {.lists = neighbours}, stream, workspace);
 }
 
 Result<std::vector<std::int32_t>> KnnClassifier::predict(const Items& queries, const Options& options) const {
@@ -243,4 +290,4 @@ Result<void> KnnRegressor::predict(const Items& queries, float* targets, const N
     return guarded([&] { return predict_into(model(), queries, targets, neighbours, options); });
 }
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

@@ -12,9 +12,20 @@ namespace espalier {
 /// Where results go. Null for what nobody wants to know.
 struct Wanted {
     void* predictions = nullptr;  ///< classes or targets, of 4 bytes each
-    float* distances = nullptr;
-    std::int32_t* indices = nullptr;
+    NeighbourLists lists{};
 };
+
+/// Those of the queries [first, first + count) of `all`.
+inline Wanted part_of(Wanted wanted, std::int64_t first, std::int64_t k, std::int64_t all) {
+    NeighbourLists& lists = wanted.lists;
+    const bool by_query = lists.layout == MatrixLayout::row_major;
+    if (lists.stride == 0) lists.stride = by_query ? k : all;
+    const std::int64_t offset = by_query ? first * lists.stride : first;
+    if (lists.distances) lists.distances += offset;
+    if (lists.indices) lists.indices += offset;
+    if (wanted.predictions) wanted.predictions = static_cast<std::byte*>(wanted.predictions) + first * 4;
+    return wanted;
+}
 
 template <class T>
 const T* data_or_null(const std::vector<T>& values) {
@@ -26,21 +37,32 @@ const T* data_or_null(const std::vector<T>& values) {
 struct KnnCall {
     knn::Problem problem;
     std::shared_ptr<const KnnModel> model;
-    Layout layout = Layout::attribute_major;
+    Items given{};  ///< the queries as the caller has them, but for their values
     bool predicts = true, lists_distances = false, lists_indices = false;
+    MatrixLayout list_layout = MatrixLayout::transposed;
+    std::int64_t list_stride = 0;
     knn::OnHost on_host{};
 
     [[nodiscard]] std::array<ArraySpec, 4> arrays() const {
         const bool streamed = problem.queries_in == QueriesIn::host;
-        const std::int64_t lists = problem.queries * problem.k;
-        const Items queries{nullptr, streamed ? 0 : problem.queries, problem.dims, layout};
+        Items queries = given;
+        queries.values = nullptr;
+        if (streamed) queries.count = 0;
         const bool classifies = problem.task == Task::classification;
         // A prediction is made whether it is wanted or not.
         return {items_of("queries.values", queries),
                 predicts && !streamed ? output_of<std::int32_t>(classifies ? "classes" : "targets", problem.queries)
                                       : scratch_of<std::int32_t>(problem.queries),
-                output_of<float>("distances", lists_distances ? lists : 0),
-                output_of<std::int32_t>("indices", lists_indices ? lists : 0)};
+                lists(output_of<float>("distances", lists_distances ? entries() : 0)),
+                lists(output_of<std::int32_t>("indices", lists_indices ? entries() : 0))};
+    }
+
+    [[nodiscard]] std::int64_t entries() const { return problem.queries * problem.k; }
+
+    /// The variants write the j-th nearest of query q at [j * queries + q].
+    [[nodiscard]] ArraySpec lists(const ArraySpec& spec) const {
+        if (list_layout == MatrixLayout::transposed) return in_rows(spec, problem.k, list_stride);
+        return turned(spec, problem.queries, list_stride);
     }
 
     [[nodiscard]] knn::Buffers bind(const Pointers<4>& at) const {
@@ -65,7 +87,7 @@ struct KnnCall {
 };
 
 inline Pointers<4> pointers(const Items& queries, const Wanted& wanted) {
-    return {const_cast<float*>(queries.values), wanted.predictions, wanted.distances, wanted.indices};
+    return {const_cast<float*>(queries.values), wanted.predictions, wanted.lists.distances, wanted.lists.indices};
 }
 
 }  // namespace espalier

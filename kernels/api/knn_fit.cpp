@@ -7,7 +7,7 @@
 #include "kernels/api/planned.hpp"
 #include "kernels/dispatch/refusal.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 namespace {
 
 using knn::Problem;
@@ -23,18 +23,9 @@ std::optional<Error> invalid_fit(const Device& device, const Items& points, std:
     if (static_cast<std::int64_t>(labels) != points.count)
         return invalid("there are " + std::to_string(points.count) + " points, but " + std::to_string(labels) + " " +
                        name);
-    const std::array specs{input_of<float>("points.values", value_count(points))};
+    const std::array specs{items_of("points.values", points)};
     const Pointers<1> pointers{const_cast<float*>(points.values)};
     return wrong_arrays({&state_of(device), options.memory}, specs, pointers, {});
-}
-
-/// The largest class number is reserved by the variants' vote.
-std::optional<Error> invalid_classes(std::span<const std::int32_t> classes) {
-    constexpr auto kReserved = std::numeric_limits<std::int32_t>::max();
-    const auto wrong = std::ranges::find_if(classes, [](std::int32_t c) { return c < 0 || c == kReserved; });
-    if (wrong == classes.end()) return std::nullopt;
-    return invalid("the class of point " + std::to_string(wrong - classes.begin()) + " is " + std::to_string(*wrong) +
-                   ": classes go from 0 to " + std::to_string(kReserved - 1));
 }
 
 /// The points in the memory of their device, attribute-major.
@@ -43,12 +34,14 @@ Resident<float> resident(const DeviceState& state, const Items& points, const Op
         const AttributeMajor ordered(points);
         return {state, ordered.values(), value_count(points)};
     }
-    if (items_of("", points).item_dims == 0) return {state, points.values, value_count(points), options};
-    const CallMemory turned({&state, options.memory}, static_cast<std::size_t>(value_count(points)) * sizeof(float),
-                            options.stream);
-    auto* const to = reinterpret_cast<float*>(turned.span().data());
-    device::transpose(points.values, to, points.count, points.dims, options.stream);
-    return {state, to, value_count(points), options};
+    const Transport transport{&state, options.memory};
+    ArraySpec spec = items_of("points.values", points);
+    spec.any_address = true;  // what lies as the variants read it is copied from where it is
+    const std::array specs{spec};
+    Pointers<1> at{const_cast<float*>(points.values)};
+    const CallMemory memory(transport, copies_bytes(transport, specs, at), options.stream);
+    bring_in(transport, specs, at, memory.span().data(), options.stream);
+    return {state, static_cast<const float*>(at[0]), value_count(points), options};
 }
 
 std::shared_ptr<TrainingSet> training_set(const DeviceState& state, const Items& points, const NeighbourRule& rule,
@@ -86,6 +79,14 @@ std::vector<T> labels_on_host(const Device& device, std::span<const T> labels, c
 
 }  // namespace
 
+std::optional<Error> invalid_classes(std::span<const std::int32_t> classes) {
+    constexpr auto kReserved = std::numeric_limits<std::int32_t>::max();
+    const auto wrong = std::ranges::find_if(classes, [](std::int32_t c) { return c < 0 || c == kReserved; });
+    if (wrong == classes.end()) return std::nullopt;
+    return invalid("the class of point " + std::to_string(wrong - classes.begin()) + " is " + std::to_string(*wrong) +
+                   ": classes go from 0 to " + std::to_string(kReserved - 1));
+}
+
 Result<KnnClassifier> KnnClassifier::fit(const Device& device, const Items& points,
                                          std::span<const std::int32_t> classes, const NeighbourRule& rule,
                                          const Options& options) {
@@ -115,4 +116,20 @@ Result<KnnRegressor> KnnRegressor::fit(const Device& device, const Items& points
     });
 }
 
-}  // namespace espalier::inline v0
+Result<NearestNeighbours> NearestNeighbours::fit(const Device& device, const Items& points, const NeighbourRule& rule,
+                                                 const Options& options) {
+    return guarded([&]() -> Result<NearestNeighbours> {
+        const auto count = static_cast<std::size_t>(std::max<std::int64_t>(points.count, 0));
+        if (auto error = invalid_fit(device, points, count, "points", rule, options)) return *error;
+        const CurrentDevice current(state_of(device));
+        const HostThreads threads(state_of(device), options);
+        const auto training = training_set(state_of(device), points, rule, options);
+        // Every pipeline ends in a vote: one of a single class.
+        const std::vector<std::int32_t> classes(count);
+        training->classes = {state_of(device), classes.data(), points.count};
+        return NearestNeighbours(
+            shared_model({device, problem_of(points, rule, Task::classification), training, /*is_labelled=*/false}));
+    });
+}
+
+}  // namespace espalier::inline v1

@@ -3,15 +3,18 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "espalier/knn.hpp"
+#include "kernels/api/checks.hpp"
 #include "kernels/api/guarded.hpp"
 #include "kernels/api/resident.hpp"
 #include "kernels/problems/knn.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 /// A training set where its device reaches it.
 struct TrainingSet {
@@ -36,6 +39,7 @@ struct KnnModel {
     Device device;
     knn::Problem problem;  ///< without queries
     std::shared_ptr<const TrainingSet> training;
+    bool is_labelled = true;                     ///< else the problem is a classification of one class
     const KnnModel* allowing_missing = nullptr;  ///< lives as long as this one
 
     [[nodiscard]] DistanceRule rule() const { return {problem.metric, problem.missing, training->types}; }
@@ -59,6 +63,22 @@ inline std::shared_ptr<const KnnModel> shared_model(KnnModel model) {
     return {both, &both->as_fitted};
 }
 
+/// What is wrong with the classes of points. The largest number is reserved by the variants' vote.
+std::optional<Error> invalid_classes(std::span<const std::int32_t> classes);
+
+/// What is wrong with the layout and the stride of lists of neighbours.
+inline std::optional<Error> invalid_lists(MatrixLayout layout, std::int64_t stride, std::int64_t queries,
+                                          std::int64_t k) {
+    if (!is_enumerator(layout, MatrixLayout::row_major))
+        return invalid("the layout of the neighbours is none of the enumerators of espalier::MatrixLayout");
+    const bool by_query = layout == MatrixLayout::row_major;
+    return invalid_stride({.name = "the stride of the neighbours",
+                           .of = by_query ? "a list" : "a column",
+                           .given = stride,
+                           .rows = by_query ? queries : k,
+                           .row = by_query ? k : queries});
+}
+
 /// Throws InvalidCall for a model that was moved from.
 template <class Model>
 const std::shared_ptr<const Model>& present(const std::shared_ptr<const Model>& model) {
@@ -66,4 +86,4 @@ const std::shared_ptr<const Model>& present(const std::shared_ptr<const Model>& 
     throw InvalidCall("the model is empty because it was moved from: ask the one that it was moved to, or fit another");
 }
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

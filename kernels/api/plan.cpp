@@ -2,7 +2,7 @@
 
 #include "kernels/api/planned.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 const Device& Plan::device() const noexcept {
     static const Device cpu = Device::cpu();
@@ -15,4 +15,4 @@ Result<Explanation> Plan::explain() const {
     return guarded([&]() -> Result<Explanation> { return planned_state(state_.get()).explain(); });
 }
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

@@ -16,6 +16,8 @@ std::optional<Error> invalid_options(const DeviceState& device, const Options& o
 
 std::optional<Error> invalid_plan_options(const DeviceState& device, const Options& options) {
     if (options.stream) return invalid("a plan has no stream: pass Options::stream to its run instead");
+    if (options.progress)
+        return invalid("a plan has no progress, as its runs only enqueue: leave Options::progress out");
     return invalid_options(device, options);
 }
 

@@ -11,6 +11,7 @@
 #include "kernels/api/arrays.hpp"
 #include "kernels/api/checks.hpp"
 #include "kernels/api/guarded.hpp"
+#include "kernels/api/progress.hpp"
 #include "kernels/dispatch/dispatch.hpp"
 #include "kernels/dispatch/explain.hpp"
 
@@ -171,7 +172,12 @@ Result<void> call_once(const Device& device, Call call, const Pointers<N>& point
     if (auto error = invalid_options(state, options)) return *error;
     const auto planned = decide_call(state, std::move(call), options, {.deterministic = options.deterministic});
     if (!planned) return planned.error();
-    return run_once(planned.value(), pointers, options);
+    if (!options.progress) return run_once(planned.value(), pointers, options);
+    const Progress progress(options);
+    progress.at_start();
+    auto done = run_once(planned.value(), pointers, of_part(options));
+    if (done) progress.at_end();
+    return done;
 }
 
 /// Explains with what `Options::variant` or else ESPALIER_FORCE_VARIANT forces, for as many threads as a call gets now.
@@ -187,7 +193,7 @@ Result<Explanation> explain(const P& problem, const DeviceState& device, const O
 }
 
 /// What a public plan holds.
-inline namespace v0 {
+inline namespace v1 {
 struct PlanState {
     PlanState(const Device& device, std::size_t bytes, bool is_deterministic)
         : of_device(device), workspace_bytes(bytes), deterministic(is_deterministic) {}
@@ -200,7 +206,7 @@ struct PlanState {
     std::size_t workspace_bytes;
     bool deterministic;
 };
-}  // namespace v0
+}  // namespace v1
 
 template <class Call>
 struct PlanOf final : PlanState {

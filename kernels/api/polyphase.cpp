@@ -3,7 +3,7 @@
 #include "kernels/api/planned.hpp"
 #include "kernels/problems/polyphase.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 namespace {
 
 using polyphase::Buffers;
@@ -74,4 +74,4 @@ Result<Explanation> explain_interpolate_traces(const Device& device, const Inter
     });
 }
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

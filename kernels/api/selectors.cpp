@@ -4,7 +4,7 @@
 #include "kernels/dispatch/loaded_trees.hpp"
 #include "kernels/json/bad_data.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 Result<std::vector<LoadedSelector>> load_selectors(std::string_view path) {
     return guarded([&]() -> Result<std::vector<LoadedSelector>> {
@@ -20,4 +20,4 @@ Result<LoadedSelectors> loaded_selectors() {
     return guarded([]() -> Result<LoadedSelectors> { return LoadedSelectors{trees_in_use(), ignored_selectors()}; });
 }
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

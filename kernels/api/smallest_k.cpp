@@ -9,14 +9,14 @@
 #include "kernels/dispatch/refusal.hpp"
 #include "kernels/problems/smallest_k.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 namespace {
 
 using smallest_k::Buffers;
 using smallest_k::Problem;
 
 std::optional<Error> invalid_shape(const SelectionShape& shape) {
-    const auto& [rows, columns, k, layout, order, keys] = shape;
+    const auto& [rows, columns, k, layout, order, keys, stride, list_stride] = shape;
     if (auto refused = refused_k(k)) return invalid(std::move(*refused));
     if (auto refused = refused_count("columns", columns)) return invalid(std::move(*refused));
     if (!is_enumerator(layout, MatrixLayout::row_major))
@@ -25,7 +25,13 @@ std::optional<Error> invalid_shape(const SelectionShape& shape) {
         return invalid("order is none of the enumerators of espalier::ListOrder");
     if (!is_enumerator(keys, KeyType::int32)) return invalid("keys is none of the enumerators of espalier::KeyType");
     if (auto error = invalid_sizes({{"rows", rows}, {"columns", columns}})) return error;
-    return invalid_sizes({{"rows", rows}, {"k", k}});
+    if (auto error = invalid_sizes({{"rows", rows}, {"k", k}})) return error;
+    const bool by_row = layout == MatrixLayout::row_major;
+    if (auto error = invalid_stride(
+            {"stride", by_row ? "a row" : "a column", stride, by_row ? rows : columns, by_row ? columns : rows}))
+        return error;
+    return invalid_stride(
+        {"list_stride", by_row ? "a list" : "a column", list_stride, by_row ? rows : k, by_row ? k : rows});
 }
 
 /// Of functions that take floats.
@@ -38,13 +44,24 @@ std::optional<Error> other_keys(KeyType keys, std::string_view right) {
 struct SelectionCall {
     Problem problem;
     std::string_view input_name = "distances";
+    std::int64_t stride = 0, list_stride = 0;
 
     [[nodiscard]] std::array<ArraySpec, 3> arrays() const {
         const std::size_t bytes = smallest_k::key_bytes(problem.keys);
-        return {
-            ArraySpec{.name = input_name, .count = problem.elements(), .element = bytes},
-            ArraySpec{.name = "values", .count = problem.results(), .element = bytes, .use = ArraySpec::Use::output},
-            output_of<std::int32_t>("indices", problem.results())};
+        const bool by_row = problem.layout == MatrixLayout::row_major;
+        const std::int64_t rows = by_row ? problem.rows : problem.columns, lists = by_row ? problem.rows : problem.k;
+        return {in_rows({.name = input_name, .count = problem.elements(), .element = bytes}, rows, stride),
+                in_rows({.name = "values", .count = problem.results(), .element = bytes, .use = ArraySpec::Use::output},
+                        lists, list_stride),
+                in_rows(output_of<std::int32_t>("indices", problem.results()), lists, list_stride)};
+    }
+    /// Elements from the first of an array to behind its last.
+    [[nodiscard]] std::array<std::int64_t, 3> extents() const {
+        const std::array<ArraySpec, 3> specs = arrays();
+        const auto elements = [](const ArraySpec& spec) {
+            return static_cast<std::int64_t>(spec.extent() / spec.element);
+        };
+        return {elements(specs[0]), elements(specs[1]), elements(specs[2])};
     }
     [[nodiscard]] Buffers bind(const Pointers<3>& at) const {
         auto* const indices = static_cast<std::int32_t*>(at[2]);
@@ -61,6 +78,10 @@ Problem problem_of(const SelectionShape& shape) {
     return problem;
 }
 
+SelectionCall call_of(const SelectionShape& shape, std::string_view input_name = "distances") {
+    return {problem_of(shape), input_name, shape.stride, shape.list_stride};
+}
+
 Pointers<3> pointers(const void* keys, void* values, std::int32_t* indices) {
     return {const_cast<void*>(keys), values, indices};
 }
@@ -72,7 +93,7 @@ Result<void> select_smallest_k(const Device& device, const SelectionShape& shape
     return guarded([&]() -> Result<void> {
         if (auto error = invalid_shape(shape)) return *error;
         if (auto error = other_keys(shape.keys, "select_smallest_k_of")) return *error;
-        return call_once(device, SelectionCall{problem_of(shape)}, pointers(distances, values, indices), options);
+        return call_once(device, call_of(shape), pointers(distances, values, indices), options);
     });
 }
 
@@ -80,7 +101,7 @@ Result<void> select_smallest_k_of(const Device& device, const SelectionShape& sh
                                   std::int32_t* indices, const Options& options) {
     return guarded([&]() -> Result<void> {
         if (auto error = invalid_shape(shape)) return *error;
-        return call_once(device, SelectionCall{problem_of(shape), "keys"}, pointers(keys, values, indices), options);
+        return call_once(device, call_of(shape, "keys"), pointers(keys, values, indices), options);
     });
 }
 
@@ -89,7 +110,7 @@ Result<SelectionPlan> plan_select_smallest_k(const Device& device, const Selecti
     return guarded([&]() -> Result<SelectionPlan> {
         if (auto error = invalid_shape(shape)) return *error;
         const std::string_view input = shape.keys == KeyType::float32 ? "distances" : "keys";
-        return plan_call<SelectionPlan>(device, SelectionCall{problem_of(shape), input}, options);
+        return plan_call<SelectionPlan>(device, call_of(shape, input), options);
     });
 }
 
@@ -97,11 +118,11 @@ Result<void> SelectionPlan::run(std::span<const float> distances, std::span<floa
                                 std::span<std::int32_t> indices, Stream stream, std::span<std::byte> workspace) const {
     return guarded([&]() -> Result<void> {
         const auto& planned = planned_of<SelectionCall>(state());
-        const Problem& problem = planned.call.problem;
-        if (auto error = other_keys(problem.keys, "run_of")) return *error;
-        if (auto error = other_sizes({{"distances.size()", std::ssize(distances), problem.elements()},
-                                      {"values.size()", std::ssize(values), problem.results()},
-                                      {"indices.size()", std::ssize(indices), problem.results()}}))
+        if (auto error = other_keys(planned.call.problem.keys, "run_of")) return *error;
+        const auto extents = planned.call.extents();
+        if (auto error = other_sizes({{"distances.size()", std::ssize(distances), extents[0]},
+                                      {"values.size()", std::ssize(values), extents[1]},
+                                      {"indices.size()", std::ssize(indices), extents[2]}}))
             return *error;
         return run_planned(planned, pointers(distances.data(), values.data(), indices.data()), stream, workspace);
     });
@@ -112,11 +133,11 @@ Result<void> SelectionPlan::run_of(std::span<const std::byte> keys, std::span<st
                                    std::span<std::byte> workspace) const {
     return guarded([&]() -> Result<void> {
         const auto& planned = planned_of<SelectionCall>(state());
-        const Problem& problem = planned.call.problem;
-        const auto bytes = static_cast<std::int64_t>(smallest_k::key_bytes(problem.keys));
-        if (auto error = other_sizes({{"keys.size()", std::ssize(keys), problem.elements() * bytes},
-                                      {"values.size()", std::ssize(values), problem.results() * bytes},
-                                      {"indices.size()", std::ssize(indices), problem.results()}}))
+        const auto extents = planned.call.extents();
+        const auto bytes = static_cast<std::int64_t>(smallest_k::key_bytes(planned.call.problem.keys));
+        if (auto error = other_sizes({{"keys.size()", std::ssize(keys), extents[0] * bytes},
+                                      {"values.size()", std::ssize(values), extents[1] * bytes},
+                                      {"indices.size()", std::ssize(indices), extents[2]}}))
             return *error;
         return run_planned(planned, pointers(keys.data(), values.data(), indices.data()), stream, workspace);
     });
@@ -130,4 +151,4 @@ Result<Explanation> explain_select_smallest_k(const Device& device, const Select
     });
 }
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

@@ -8,7 +8,7 @@
 #include "kernels/api/planned.hpp"
 #include "kernels/problems/travel_time.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 namespace {
 
 using travel_time::Buffers;
@@ -106,4 +106,4 @@ Result<Explanation> explain_compute_delays(const Device& device, std::int64_t re
     });
 }
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

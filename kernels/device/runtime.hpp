@@ -122,6 +122,19 @@ void copy_to_host(void* to, const void* from, std::size_t bytes, Stream stream =
 void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream = nullptr);
 void fill(void* to, int byte, std::size_t bytes, Stream stream = nullptr);
 
+/// Rows of memory to copy: how many of how many bytes each, and how many from one to the next on either side.
+struct RowCopy {
+    std::size_t rows = 0, bytes = 0, to_pitch = 0, from_pitch = 0;
+
+    /// From the first byte to behind the last of one side.
+    [[nodiscard]] std::size_t extent(std::size_t pitch) const { return rows == 0 ? 0 : (rows - 1) * pitch + bytes; }
+};
+
+/// As the copies above. What lies between the rows is left alone.
+void copy_rows_to_device(void* to, const void* from, const RowCopy& copy, Stream stream = nullptr);
+void copy_rows_to_host(void* to, const void* from, const RowCopy& copy, Stream stream = nullptr);
+void copy_rows_on_device(void* to, const void* from, const RowCopy& copy, Stream stream = nullptr);
+
 /// The rows of a matrix as columns: to[c * rows + r] = from[r * columns + c]. On the device, at any address.
 void transpose(const float* from, float* to, std::int64_t rows, std::int64_t columns, Stream stream = nullptr);
 

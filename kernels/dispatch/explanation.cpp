@@ -92,7 +92,8 @@ std::string Explanation::text() const noexcept {
         }
         if (tree == Tree::none) return text;
         if (!tree_file.empty()) text += "tree: loaded from " + printable(tree_file, kLongestPath) + "\n";
-        text += "leaf: " + std::to_string(leaf) + " of " + tree_device + ", " + std::to_string(problems) + " problems\n";
+        text +=
+            "leaf: " + std::to_string(leaf) + " of " + tree_device + ", " + std::to_string(problems) + " problems\n";
         text += "path: " + (path.empty() ? "(the only leaf)" : path) + "\n";
         text += "margin: " + two_decimals(margin) + "x to the best other variant\n";
         text += "regret: " + two_decimals(regret) + "x, 95% interval " + two_decimals(regret_low) + " to " +
@@ -104,11 +105,14 @@ std::string Explanation::text() const noexcept {
 Result<Explanation> explain(std::string_view family, std::string_view problem, const DeviceInfo& device,
                             const ForcedVariant* forced, const Demands& demands) {
     if (const KernelFamily* entry = find_kernel_family(family)) return entry->explain(problem, device, forced, demands);
-    return Error{ErrorCode::invalid_argument, "unknown family '" + printable(family) +
-                                                  "'; known: " + kernel_family_names() + similar_family(family)};
+    if (is_family(family))
+        return Error{ErrorCode::unsupported,
+                     "the family '" + std::string(family) + "' is not linked into this program: " + how_to_link(family)};
+    return Error{ErrorCode::invalid_argument, "unknown family '" + printable(family) + "'; known: " + family_list() +
+                                                  similar_family(family)};
 }
 
-inline namespace v0 {
+inline namespace v1 {
 
 Result<Explanation> explain(const Device& device, std::string_view family, std::string_view problem,
                             const Options& options) {
@@ -123,5 +127,5 @@ Result<Explanation> explain(const Device& device, std::string_view family, std::
     });
 }
 
-}  // namespace v0
+}  // namespace v1
 }  // namespace espalier

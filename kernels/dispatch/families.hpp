@@ -18,26 +18,36 @@ struct TreeFile;
 
 /// A family with its problem type erased.
 struct KernelFamily {
-    std::string_view name;
-    Result<Explanation> (*explain)(std::string_view problem, const DeviceInfo&, const ForcedVariant*, const Demands&);
+    std::string_view name{};
+    Result<Explanation> (*explain)(std::string_view problem, const DeviceInfo&, const ForcedVariant*, const Demands&) = nullptr;
 
     // Makes a tree of a file, see loaded_trees.hpp.
-    std::unique_ptr<LoadedTree> (*tree)(const TreeFile&);  ///< throws BadData
-    std::unique_ptr<LoadedTable> (*table)(std::span<const LoadedTree* const>);
-    void (*publish)(const LoadedTable*) noexcept;
+    std::unique_ptr<LoadedTree> (*tree)(const TreeFile&) = nullptr;  ///< throws BadData
+    std::unique_ptr<LoadedTable> (*table)(std::span<const LoadedTree* const>) = nullptr;
+    void (*publish)(const LoadedTable*) noexcept = nullptr;
 };
 
-/// Every family, in the order of its folder's name. Generated.
+/// The names of every family of this version, in alphabetical order. Generated.
+std::span<const std::string_view> family_names();
+
+/// The families that are linked into this program, in the order of their names: of a static library those that the
+/// program uses, or all (cmake/EspalierKernels.cmake). Generated.
 std::span<const KernelFamily> kernel_families();
 
-/// Null if there is none of that name.
+/// Null if there is none of that name in this program.
 const KernelFamily* find_kernel_family(std::string_view name);
 
-/// "coherent_sum, convolution_2d, ..."
-std::string kernel_family_names();
+/// Whether a family is called so, linked into this program or not.
+bool is_family(std::string_view name);
+
+/// "coherent_sum, convolution_2d, ...": the names of all.
+std::string family_list();
 
 /// What `SimilarName` asks about a name that no family has.
 std::string similar_family(std::string_view name);
+
+/// What to do about a family that is not linked into this program.
+std::string how_to_link(std::string_view family);
 
 /// What any device, also one that is not here, would run for a problem key, and why. `forced` may be null.
 Result<Explanation> explain(std::string_view family, std::string_view problem, const DeviceInfo& device,

@@ -74,4 +74,9 @@ Result<Explanation> explain_key(std::string_view key, const DeviceInfo& device, 
     return explain(tables<P>(), *problem, device, forced, demands);
 }
 
+template <class P>
+KernelFamily kernel_family_of(std::string_view name) {
+    return {name, explain_key<P>, loaded_tree<P>, loaded_table<P>, publish_table<P>};
+}
+
 }  // namespace espalier

@@ -37,9 +37,9 @@ Result<ForcedVariants> ForcedVariants::parse(std::string_view text) {
         const auto family = item.substr(0, slash);
         auto forced = parse_forced_variant(item.substr(slash + 1), kVariable);
         if (!forced || forced->variant.empty()) return malformed(item);
-        if (!find_kernel_family(family))
+        if (!is_family(family))
             return Error{ErrorCode::unknown_variant, std::string(kVariable) + ": unknown family '" + printable(family) +
-                                                         "'; known: " + kernel_family_names()};
+                                                         "'; known: " + family_list()};
         if (all.find(family))
             return Error{ErrorCode::unknown_variant,
                          std::string(kVariable) + ": family '" + printable(family) + "' is named twice"};

@@ -71,10 +71,12 @@ std::vector<fs::path> files_of(const fs::path& path) try {
     throw BadData(path.string() + ": " + error.what());
 }
 
-const KernelFamily& family_named(const std::string& name) {
-    if (const KernelFamily* family = find_kernel_family(name)) return *family;
+/// Null for a family that this program does not link: it has no use for its trees.
+const KernelFamily* family_named(const std::string& name) {
+    if (const KernelFamily* family = find_kernel_family(name)) return family;
+    if (is_family(name)) return nullptr;
     throw BadData("it is a tree of the family '" + printable(name) + "', which this library has not; it has " +
-                  kernel_family_names() + similar_family(name));
+                  family_list() + similar_family(name));
 }
 
 LoadedSelector described(const LoadedTree& tree) { return {tree.family, tree.device_key, tree.file}; }
@@ -91,7 +93,8 @@ public:
         std::vector<const LoadedTree*> fresh;
         std::vector<LoadedSelector> result;
         for (const fs::path& file : files_of(path)) {
-            const LoadedTree* tree = tree_in(file);
+            const LoadedTree* const tree = tree_in(file);
+            if (!tree) continue;
             for (const LoadedTree* other : fresh)
                 if (same_place(*other, *tree))
                     throw BadData(tree->file + " and " + other->file + " are both trees of " + tree->family + " on " +
@@ -99,6 +102,9 @@ public:
             fresh.push_back(tree);
             result.push_back(described(*tree));
         }
+        if (fresh.empty())
+            throw BadData(path + ": it has trees of families alone that are not linked into this program; call a " +
+                          "function of one of them, or link espalier::espalier, which has all");
         use(fresh);
         return result;
     }
@@ -117,12 +123,15 @@ private:
         std::unique_ptr<LoadedTable> table;
     };
 
+    /// Null if its family is not linked.
     const LoadedTree* tree_in(const fs::path& file) try {
         std::string text = read_regular_file(file, TreeLimits::kBytes);
         for (const auto& tree : trees_)
             if (tree->file == file.string() && tree->text == text) return tree.get();
         const TreeFile content = read_tree(text);
-        auto tree = family_named(content.family).tree(content);
+        const KernelFamily* const family = family_named(content.family);
+        if (!family) return nullptr;
+        auto tree = family->tree(content);
         tree->file = file.string();
         tree->text = std::move(text);
         trees_.push_back(std::move(tree));

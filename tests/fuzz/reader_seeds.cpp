@@ -69,10 +69,25 @@ void add_tables(Seeds& seeds, const fs::path& folder) {
          {"v,note,y\n\"$1,200\",x,1\n# no row\n($5),y,1.0\n", "v,y\n2024-12-31,a\n1970-01-01T12:00,b\n",
           "v,y\n12:00,a\n23:59:60,\n", "v,y\n-12 kg,a\n7- kg,b\n"})
         seeds.emplace_back(Reader::amounts, text);
+    for (const char* text :
+         {"@relation r\n@attribute 'a b' numeric\n@attribute c {x, 'y z'}\n@attribute d date\n@attribute l {p,q}\n"
+          "@data\n1.5,x,2024-12-31,p\n?,'y z',?,q\n-2e3,x,1970-01-01,p\n",
+          "% sparse\n@RELATION r\n@ATTRIBUTE a real\n@ATTRIBUTE b integer\n@ATTRIBUTE l {p,q}\n@DATA\n{0 1.5, 2 q}\n"
+          "{}\n{1 2,2 \"p\"}\n"})
+        seeds.emplace_back(Reader::arff, text);
+    for (const char* text : {"1 1:0.5 3:-2e1 # far\n-1 2:3\n1\n", "2.5 qid:1 1:1 2:2\n0 qid:1 2:1\n"})
+        seeds.emplace_back(Reader::libsvm, text);
+    seeds.emplace_back(Reader::bytes, "any bytes");
+    for (const auto& [reader, content] : Seeds(seeds)) {  // those of pipes are the files'
+        if (reader == Reader::table || reader == Reader::arff || reader == Reader::libsvm)
+            seeds.emplace_back(Reader::table_pipe, content);
+    }
     seeds.emplace_back(Reader::targets, "a;b;y\n12,8;1;0,5\n13;-;2\n-0,5;3;1e3\n");
     seeds.emplace_back(Reader::receivers, "name,x,y,z,weight\nR1,0,1,2,1\nR2,3.5,4,5,0.5\n\"R,3\",6,7,8,2\n");
     seeds.emplace_back(Reader::receivers, "X,station,Y,Z\n0,101,1,2\n3,102,4,5\n");
     seeds.emplace_back(Reader::receivers, "0,1,2\n3,4,5\n");
+    seeds.emplace_back(Reader::receivers_pipe, "name,x,y,z\nR1,0,1,2\nR2,3.5,4,5\n");
+    seeds.emplace_back(Reader::filter_pipe, "-1,0,1\r\n-2,0,2\r\n-1,0,1\r\n");
     seeds.emplace_back(Reader::filter, "-1,0,1\r\n-2,0,2\r\n-1,0,1\r\n");
     seeds.emplace_back(Reader::filter, "# sharper\n0 0,0;0\t0\n0 -1 -1 -1 0\n0 -1 9 -1 0\n0 -1 -1 -1 0\n0 0 0 0 0\n");
 }
@@ -168,6 +183,10 @@ Seeds seeds() {
         for (const bool big_endian : {true, false}) add_miniseed(seeds, encoding, big_endian);
     for (const int encoding : {DE_INT16, DE_FLOAT64, DE_STEIM1, DE_STEIM2}) add_miniseed3(seeds, encoding);
     fs::remove_all(name);
+    for (const auto& [reader, content] : Seeds(seeds)) {
+        if (reader == Reader::segy) seeds.emplace_back(Reader::segy_pipe, content);
+        if (reader == Reader::miniseed) seeds.emplace_back(Reader::miniseed_pipe, content);
+    }
     return seeds;
 }
 

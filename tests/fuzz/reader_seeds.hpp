@@ -20,6 +20,14 @@ enum class Reader : std::uint8_t {
     miniseed,
     amounts,
     image_pipe,
+    arff,
+    libsvm,
+    bytes,
+    table_pipe,
+    filter_pipe,
+    receivers_pipe,
+    segy_pipe,
+    miniseed_pipe,
     count
 };
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "harness/apps/io/bad_file.hpp"
+#include "harness/apps/io/byte_file.hpp"
 #include "harness/apps/io/filter.hpp"
 #include "harness/apps/io/image.hpp"
 #include "harness/apps/io/scale.hpp"
@@ -117,25 +118,43 @@ void read_image(const std::string& path) {
 }
 
 /// The same bytes from a pipe, which tells no size. A pipe holds 64 KiB before anybody reads it.
-void read_image_pipe(std::string_view content) {
-    int ends[2];
-    require(pipe(ends) == 0);
-    require(write(ends[1], content.data(), content.size()) == static_cast<ssize_t>(content.size()));
-    close(ends[1]);
-    const std::string path = "/dev/fd/" + std::to_string(ends[0]);
-    try {
-        io::read_image(path);
-    } catch (...) {
-        close(ends[0]);
-        throw;
+class Pipe {
+public:
+    explicit Pipe(std::string_view content) {
+        int ends[2];
+        require(pipe(ends) == 0);
+        require(write(ends[1], content.data(), content.size()) == static_cast<ssize_t>(content.size()));
+        close(ends[1]);
+        end_ = ends[0];
     }
-    close(ends[0]);
+    ~Pipe() { close(end_); }
+    Pipe(const Pipe&) = delete;
+    Pipe& operator=(const Pipe&) = delete;
+
+    [[nodiscard]] std::string path() const { return "/dev/fd/" + std::to_string(end_); }
+
+private:
+    int end_;
+};
+
+/// A record may be refused for coming from a pipe, but in time.
+void open_record(const std::string& path, const std::string& format) {
+    seismic::RecordOptions options{.format = format};
+    options.receivers = fuzz::kReceivers;
+    read_pieces(*seismic::open_record({path}, options));
+}
+
+void read_bytes(const std::string& path) {
+    io::ByteFile bytes(path);
+    std::vector<std::uint8_t> buffer(1000);
+    while (bytes.read(buffer) > 0) {
+    }
 }
 
 void read(Reader reader, std::string_view content) {
     switch (reader) {
         case Reader::image: read_image(file("image", content)); break;
-        case Reader::image_pipe: read_image_pipe(content); break;
+        case Reader::image_pipe: io::read_image(Pipe(content).path()); break;
         case Reader::table: read_table(content, {}); break;
         case Reader::targets:
             read_table(content, {.delimiter = ';', .decimal = ',', .numeric_label = true, .ignore_unknown = true});
@@ -147,6 +166,21 @@ void read(Reader reader, std::string_view content) {
                                  .ignored = {"note"},
                                  .ignored_elsewhere = true,
                                  .unheard_labels = true});
+            break;
+        case Reader::arff: read_table(content, {.format_of_file = io::TableOptions::Format::arff}); break;
+        case Reader::libsvm:
+            read_table(content, {.format_of_file = io::TableOptions::Format::libsvm, .max_bytes = 64 << 20});
+            break;
+        case Reader::table_pipe:
+            static_cast<void>(io::read_table(Pipe(content).path(), {.max_bytes = 64 << 20}));
+            break;
+        case Reader::filter_pipe: io::square_filter(Pipe(content).path()); break;
+        case Reader::receivers_pipe: seismic::read_receivers(Pipe(content).path()); break;
+        case Reader::segy_pipe: open_record(Pipe(content).path(), "segy"); break;
+        case Reader::miniseed_pipe: open_record(Pipe(content).path(), "miniseed"); break;
+        case Reader::bytes:
+            read_bytes(file("bytes", content));
+            read_bytes(Pipe(content).path());
             break;
         case Reader::filter: io::square_filter(file("filter.txt", content)); break;
         case Reader::receivers: seismic::read_receivers(file("receivers.csv", content)); break;

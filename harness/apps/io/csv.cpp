@@ -32,10 +32,10 @@ const char* find_mark(const char* from, const char* end, bool with_quotes) {
 }  // namespace
 
 CsvReader::CsvReader(std::string path, char delimiter, double max_inflation, char comment)
-    : path_(std::move(path)),
-      delimiter_(delimiter),
-      comment_(comment),
-      source_(std::make_unique<TextSource>(path_, max_inflation)) {
+    : CsvReader(path, std::make_unique<TextSource>(path, max_inflation), delimiter, comment) {}
+
+CsvReader::CsvReader(std::string path, std::unique_ptr<TextSource> source, char delimiter, char comment)
+    : path_(std::move(path)), delimiter_(delimiter), comment_(comment), source_(std::move(source)) {
     buffer_.resize(2 * kBlock);
     begin_file();
 }
@@ -77,10 +77,6 @@ std::string_view CsvReader::trimmed(const char* begin, const char* end) const {
     while (begin < end && is_blank(*begin)) ++begin;
     while (begin < end && is_blank(end[-1])) --end;
     return {begin, static_cast<std::size_t>(end - begin)};
-}
-
-void CsvReader::fail(const std::string& problem) const {
-    throw BadFile(path_, "line " + std::to_string(line_) + ": " + problem);
 }
 
 /// Reads another block behind what is there. False if there is no more.

@@ -6,44 +6,33 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/apps/io/record_source.hpp"
+
 namespace espalier::bench::io {
 
 class TextSource;
-
-/// How many bytes one of a gzip file may stand for, on average. Tables are packed to a fifth as a rule, very sparse
-/// ones to a hundredth; deflate ends at 1032.
-inline constexpr double kMaxInflation = 200;
-
-/// A delimiter: as many blanks and tabs as there are between two fields.
-inline constexpr char kRunsOfBlanks = '\0';
 
 /// Reads comma-separated values (RFC 4180) record by record in bounded memory, from a plain or a gzip file.
 /// Quoted fields may hold delimiters, doubled quotes and line ends. White space around unquoted fields does
 /// not count, nor do empty lines and a UTF-8 byte order mark. Lines end in LF, CRLF or CR, mixed or not. A first
 /// line of "sep=;", as spreadsheets write it, says what the delimiter is.
-class CsvReader {
+class CsvReader : public RecordSource {
 public:
     /// Throws BadFile if the file is missing or not text, or its first line contradicts a delimiter that is not the
     /// comma. A gzip file may unpack to `max_inflation` times its size. Lines that begin with `comment` are passed
     /// over.
     explicit CsvReader(std::string path, char delimiter = ',', double max_inflation = kMaxInflation, char comment = 0);
-    ~CsvReader();
-    CsvReader(const CsvReader&) = delete;
-    CsvReader& operator=(const CsvReader&) = delete;
+    CsvReader(std::string path, std::unique_ptr<TextSource> source, char delimiter, char comment);
+    ~CsvReader() override;
 
     /// The next record's fields, valid until the next call; false at the end of the file. Throws BadFile for
     /// a damaged gzip file, a quote that is not closed, text after a closing quote, or a record over 16 MiB.
-    bool next(std::vector<std::string_view>& fields);
+    bool next(std::vector<std::string_view>& fields) override;
 
     /// The line, from 1, on which the last record began.
-    [[nodiscard]] std::int64_t line() const { return line_; }
-    [[nodiscard]] const std::string& path() const { return path_; }
-
-    /// The part of the file that was read so far, 0 if its size is not known.
-    [[nodiscard]] double share() const;
-
-    /// Throws BadFile about the last record.
-    [[noreturn]] void fail(const std::string& problem) const;
+    [[nodiscard]] std::int64_t line() const override { return line_; }
+    [[nodiscard]] const std::string& path() const override { return path_; }
+    [[nodiscard]] double share() const override;
 
 private:
     bool refill();

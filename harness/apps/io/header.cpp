@@ -35,31 +35,14 @@ bool is_scikit_learn_line(const Record& first, const Record& second) {
                        [&](const auto& cell) { return parse_number(cell) || missing.hold(cell); });
 }
 
-bool read_record(CsvReader& csv, Record& record) {
+bool read_record(RecordSource& source, Record& record) {
     std::vector<std::string_view> fields;
-    if (!csv.next(fields)) return false;
+    if (!source.next(fields)) return false;
     if (fields.size() > kMostColumns)
-        csv.fail("has " + std::to_string(fields.size()) + " columns, and a table has at most " +
-                 std::to_string(kMostColumns) + "; is the delimiter right (--delimiter)?");
+        source.fail("has " + std::to_string(fields.size()) + " columns, and a table has at most " +
+                    std::to_string(kMostColumns) + "; is the delimiter right (--delimiter)?");
     record.assign(fields.begin(), fields.end());
     return true;
-}
-
-/// Files of the formats that machine learning has of its own, which a reader of CSV would take for a table of one
-/// column or of wrong ones.
-void refuse_other_formats(const Record& first, const CsvReader& csv) {
-    std::string begin = first[0].substr(0, 10);
-    std::transform(begin.begin(), begin.end(), begin.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
-    if (begin.starts_with("@relation") || begin.starts_with("@attribute"))
-        csv.fail("begins as ARFF does, which is not read; export the table as CSV (Weka: CSVSaver)");
-    const std::string_view cell = first[0];
-    const auto blank = cell.find(' '), colon = cell.find(':');
-    if (first.size() == 1 && blank != std::string_view::npos && colon != std::string_view::npos && blank < colon &&
-        parse_number(cell.substr(0, blank)) && is_whole(cell.substr(blank + 1, colon - blank - 1)))
-        csv.fail(
-            "begins as libsvm's sparse format does (label index:value ...), which is not read; write it as CSV "
-            "with a column for each index");
 }
 
 }  // namespace
@@ -76,27 +59,25 @@ std::vector<std::string> numbered_columns(std::size_t count) {
     return names;
 }
 
-std::vector<std::string> named_columns(const Record& header, const CsvReader& csv, std::int64_t line) {
+std::vector<std::string> named_columns(const Record& header, const std::string& path, std::int64_t line) {
     std::vector<std::string> names = header;
     std::set<std::string_view> seen;
     for (std::size_t i = 0; i < names.size(); ++i) {
         if (names[i].empty()) names[i] = "column " + std::to_string(i + 1);
         if (!seen.insert(names[i]).second)
-            throw BadFile(csv.path(), "line " + std::to_string(line) + ": two columns are called '" +
-                                          printable(names[i]) +
-                                          "'; rename one, or use --no-header if this line is data");
+            throw BadFile(path, "line " + std::to_string(line) + ": two columns are called '" + printable(names[i]) +
+                                    "'; rename one, or use --no-header if this line is data");
     }
     return names;
 }
 
-FirstLines read_first_lines(CsvReader& csv, TableOptions::Header wanted) {
+FirstLines read_first_lines(RecordSource& source, TableOptions::Header wanted) {
     FirstLines lines;
-    if (!read_record(csv, lines.first))
-        throw BadFile(csv.path(), "is empty; it should hold a table of comma-separated values");
-    lines.first_line = csv.line();
-    refuse_other_formats(lines.first, csv);
-    if (!read_record(csv, lines.second)) return lines;
-    lines.second_line = csv.line();
+    if (!read_record(source, lines.first))
+        throw BadFile(source.path(), "is empty; it should hold a table of comma-separated values");
+    lines.first_line = source.line();
+    if (!read_record(source, lines.second)) return lines;
+    lines.second_line = source.line();
     if (wanted == TableOptions::Header::detect && is_scikit_learn_line(lines.first, lines.second)) {
         lines.declared_rows = std::stol(lines.first[0]);
         lines.classes.assign(lines.first.begin() + 2, lines.first.end());

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/apps/io/csv.hpp"
+#include "harness/apps/io/record_source.hpp"
 #include "harness/apps/io/schema.hpp"
 
 namespace espalier::bench::io {
@@ -24,14 +24,16 @@ struct FirstLines {
     [[nodiscard]] std::size_t columns() const { return is_scikit_learn() ? second.size() : first.size(); }
 };
 
-/// Reads them from the start of `csv`. Throws BadFile for an empty file and for one with more columns than a table has.
-FirstLines read_first_lines(CsvReader& csv, TableOptions::Header wanted);
+/// Reads them from the start of `source`. Throws BadFile for an empty file and for one with more columns than a table
+/// has.
+FirstLines read_first_lines(RecordSource& source, TableOptions::Header wanted);
 
 /// "column 1", "column 2", ...
 std::vector<std::string> numbered_columns(std::size_t count);
 
 /// The columns' names that a header gives, those without one numbered. Throws BadFile if two have the same.
-std::vector<std::string> named_columns(const std::vector<std::string>& header, const CsvReader& csv, std::int64_t line);
+std::vector<std::string> named_columns(const std::vector<std::string>& header, const std::string& path,
+                                       std::int64_t line);
 
 /// Whether a cell is a number, be it grouped or with decimals as no option says.
 bool has_number(const std::vector<std::string>& record, const NumberFormat& format);

@@ -6,9 +6,15 @@
 #include <vector>
 
 #include "harness/apps/io/amount.hpp"
-#include "harness/apps/io/csv.hpp"
 
 namespace espalier::bench::io {
+
+/// How many bytes one of a gzip file may stand for, on average. Tables are packed to a fifth as a rule, very sparse
+/// ones to a hundredth; deflate ends at 1032.
+inline constexpr double kMaxInflation = 200;
+
+/// A delimiter: as many blanks and tabs as there are between two fields.
+inline constexpr char kRunsOfBlanks = '\0';
 
 enum class ColumnKind {
     undecided,  ///< not yet, or only missing values
@@ -47,6 +53,9 @@ struct Schema {
 /// How to read a table. Columns are given by name or by number from 1.
 struct TableOptions {
     enum class Header { detect, present, absent };
+    enum class Format { detect, csv, arff, libsvm };
+
+    Format format_of_file = Format::detect;
 
     char delimiter = ',';
     char decimal = '.';

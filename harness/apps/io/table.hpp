@@ -59,7 +59,7 @@ Table read_table(const std::string& path, const TableOptions& options);
 /// row worse than as a header. Everything throws BadFile with file, line, column and fix.
 class TableReader {
 public:
-    TableReader(std::string path, const TableOptions& options, const Schema& schema);
+    TableReader(const std::string& path, const TableOptions& options, const Schema& schema);
 
     /// Appends up to `max_rows` rows to `rows`; false if there were none left.
     bool read(Rows& rows, std::size_t max_rows);
@@ -67,7 +67,7 @@ public:
     [[nodiscard]] const Schema& schema() const { return schema_; }
 
     /// The share of the file that was read; 0 if it does not tell its size.
-    [[nodiscard]] double share() const { return records_.csv().share(); }
+    [[nodiscard]] double share() const { return records_.share(); }
 
 private:
     struct Target {  ///< where a column of the file goes

@@ -15,15 +15,18 @@ void Rows::clear() {
     unheard.clear();
 }
 
-TableReader::TableReader(std::string path, const TableOptions& options, const Schema& schema)
-    : records_(std::move(path), options), options_(options), missing_(options.missing), schema_(schema) {
+TableReader::TableReader(const std::string& path, const TableOptions& options, const Schema& schema)
+    : records_(path, options, schema.file_columns),
+      options_(records_.options()),
+      missing_(options_.missing),
+      schema_(schema) {
     for (Column& column : schema_.attributes) column.missing = 0;
     index_values();
     const FirstLines& lines = records_.first_lines();
     named_ = !lines.is_scikit_learn() && first_is_header();
     if (named_ && lines.second.empty()) throw BadFile(records_.path(), "has a header and no rows");
     if (!named_ && !lines.is_scikit_learn()) records_.take_first();
-    names_ = named_ ? named_columns(lines.first, records_.csv(), lines.first_line) : numbered_columns(lines.columns());
+    names_ = named_ ? named_columns(lines.first, records_.path(), lines.first_line) : numbered_columns(lines.columns());
     if (schema_.has_label && (schema_.numbered_classes || lines.is_scikit_learn())) use_class_numbers();
     if (schema_.named && named_)
         match_by_name();

@@ -5,10 +5,19 @@
 
 namespace espalier::bench::io {
 
-TableRecords::TableRecords(std::string path, const TableOptions& options)
-    : csv_(std::move(path), options.delimiter, options.max_inflation, options.comment),
-      first_lines_(read_first_lines(csv_, options.header)),
-      waiting_(first_lines_.second.empty() ? nullptr : &first_lines_.second) {}
+TableRecords::TableRecords(const std::string& path, const TableOptions& options, std::size_t columns)
+    : options_(options),
+      source_(open_records(path, options, columns)),
+      first_lines_(read_first_lines(*source_, options.header)),
+      waiting_(first_lines_.second.empty() ? nullptr : &first_lines_.second) {
+    if (!declares()) return;
+    options_.header = TableOptions::Header::present;
+    options_.decimal = '.';
+    options_.thousands = 0;
+    if (options_.missing.empty()) options_.missing = {"?"};
+    first_lines_.classes.clear();
+    first_lines_.declared_rows = -1;
+}
 
 bool TableRecords::next(std::vector<std::string_view>& fields) {
     if (waiting_) {
@@ -16,8 +25,8 @@ bool TableRecords::next(std::vector<std::string_view>& fields) {
         fields.assign(waiting_->begin(), waiting_->end());
         line_ = is_first ? first_lines_.first_line : first_lines_.second_line;
         waiting_ = is_first && !first_lines_.second.empty() ? &first_lines_.second : nullptr;
-    } else if (csv_.next(fields)) {
-        line_ = csv_.line();
+    } else if (source_->next(fields)) {
+        line_ = source_->line();
     } else {
         if (first_lines_.is_scikit_learn() && first_lines_.declared_rows != rows_)
             throw BadFile(path(), "the first line declares " + std::to_string(first_lines_.declared_rows) +

@@ -41,7 +41,27 @@ bool TextSource::refill() {
     return got > 0;
 }
 
+std::string_view TextSource::peek(std::size_t most) {
+    peeked_.resize(most);
+    std::size_t size = 0;
+    while (size < most) {  // pipes give as little at a time as they like
+        const std::size_t got = take({peeked_.data() + size, most - size});
+        if (got == 0) break;
+        size += got;
+    }
+    peeked_.resize(size);
+    return peeked_;
+}
+
 std::size_t TextSource::read(std::span<char> buffer) {
+    if (peeked_begin_ == peeked_.size()) return take(buffer);
+    const std::size_t count = std::min(buffer.size(), peeked_.size() - peeked_begin_);
+    std::memcpy(buffer.data(), peeked_.data() + peeked_begin_, count);
+    peeked_begin_ += count;
+    return count;
+}
+
+std::size_t TextSource::take(std::span<char> buffer) {
     if (gzip_) return inflated(buffer);
     if (stream_.avail_in == 0 && !refill()) return 0;
     const std::size_t count = std::min<std::size_t>(buffer.size(), stream_.avail_in);

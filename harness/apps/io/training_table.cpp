@@ -55,7 +55,7 @@ class TrainingReader {
 
 public:
     TrainingReader(const std::string& path, const TableOptions& options)
-        : options_(options), records_(path, options), roles_(roles_of(provisional_names(), options, path)) {
+        : records_(path, options), options_(records_.options()), roles_(roles_of(provisional_names(), options_, path)) {
         for (std::size_t i = 0; i < roles_.size(); ++i)
             if (roles_[i].kind != Role::Kind::ignored) columns_.push_back({i, ColumnLearner(rules_of(i))});
         for (LearntColumn& column : columns_)
@@ -104,11 +104,13 @@ private:
     ColumnRules rules_of(std::size_t position) const {
         const Role& role = roles_[position];
         const bool label = role.kind == Role::Kind::label;
+        const DeclaredColumn declared = records_.declared(position);
         const bool numeric = role.amounts || (label && options_.numeric_label);
         const ColumnKind kind = numeric                                     ? ColumnKind::numeric
                                 : label || role.kind == Role::Kind::nominal ? ColumnKind::nominal
-                                                                            : ColumnKind::undecided;
-        return {kind, label, position, options_.format(), &missing_, role.amounts};
+                                                                            : declared.kind;
+        const bool amounts = role.amounts || (declared.date && kind == ColumnKind::numeric);
+        return {kind, label, position, options_.format(), &missing_, amounts};
     }
 
     void check_roles() const {
@@ -182,7 +184,7 @@ private:
         const std::size_t texts = text_bytes_ > kFewTexts ? text_bytes_ : 0;
         const std::size_t needed = rows_ * row_bytes + texts;
         if (needed <= options_.max_bytes) return;
-        const double share = records_.csv().share();
+        const double share = records_.share();
         std::string all;
         if (share > 0 && share < 1)
             all = "; the whole file would need about " +
@@ -199,6 +201,11 @@ private:
         if (lines.is_scikit_learn()) {
             header_ = "the first line names classes as scikit-learn's files do";
             return;
+        }
+        if (records_.declares()) {
+            header_ = "the file declares its columns";
+            if (rows_ == 0 && unlabelled_.rows == 0) throw BadFile(path(), "declares columns and has no rows");
+            return name_columns(lines);
         }
         HeaderEvidence evidence(lines.first, options_);
         for (const LearntColumn& column : columns_) evidence.add(column.position, column.learner, column.values);
@@ -217,7 +224,7 @@ private:
 
     void name_columns(const FirstLines& lines) {
         named_ = true;
-        names_ = named_columns(lines.first, records_.csv(), lines.first_line);
+        names_ = named_columns(lines.first, path(), lines.first_line);
         check_same_roles();
     }
 
@@ -293,9 +300,9 @@ private:
         table.schema.label = std::move(described);
     }
 
-    const TableOptions& options_;
-    MissingWords missing_{options_.missing};
     TableRecords records_;
+    const TableOptions& options_;  ///< of the records
+    MissingWords missing_{options_.missing};
     bool named_ = false;
     std::vector<std::string> names_;
     std::vector<Role> roles_;

@@ -81,7 +81,21 @@ std::optional<std::string> parse_miniseed2(std::span<char> record, MiniSeedHeade
     return std::nullopt;
 }
 
+/// Whether a record has room for the samples that it announces.
+bool has_room(const MSRecord& header, std::size_t bytes) {
+    const std::int64_t each = header.encoding == DE_FLOAT64                                  ? 8
+                              : header.encoding == DE_INT32 || header.encoding == DE_FLOAT32 ? 4
+                              : header.encoding == DE_INT16                                  ? 2
+                              : header.encoding == DE_ASCII                                  ? 1
+                                                                                             : 0;
+    const std::size_t offset = header.fsdh->data_offset;
+    return offset <= bytes && header.samplecnt * each <= static_cast<std::int64_t>(bytes - offset);
+}
+
 std::optional<std::string> decode_miniseed2(std::span<char> record, std::int64_t count, std::vector<float>& samples) {
+    // libmseed believes the count of a record whose samples have a fixed size, and reads beyond the record's end.
+    if (const OwnedMsr header = unpack(record, false); header && !has_room(*header, record.size()))
+        return "announces more samples than it has room for";
     const OwnedMsr unpacked = unpack(record, true);
     if (!unpacked) return "cannot be decoded: it is damaged";
     if (unpacked->numsamples != count)

@@ -48,6 +48,25 @@ Metric metric_of(const std::string& name, const io::Schema& schema) {
     return nominal ? Metric::mixed_euclidean : Metric::euclidean;
 }
 
+/// What the exact models alone have.
+ExactMetric exact_metric_of(const std::string& name) {
+    return name == "minkowski"   ? ExactMetric::minkowski
+           : name == "haversine" ? ExactMetric::haversine
+           : name == "hamming"   ? ExactMetric::hamming
+                                 : ExactMetric::of_rule;
+}
+
+/// As the options call it.
+std::string metric_name(const KnnSettings& settings) {
+    switch (settings.exact_metric) {
+        case ExactMetric::minkowski: return "minkowski";
+        case ExactMetric::haversine: return "haversine";
+        case ExactMetric::hamming: return "hamming";
+        case ExactMetric::of_rule: break;
+    }
+    return std::string(distance::kMetricNames[static_cast<std::size_t>(settings.metric)]);
+}
+
 std::size_t default_memory(const Device& device) {
     const DeviceInfo& info = state_of(device).info;
     if (info.kind == DeviceKind::cpu) return info.memory_bytes / 2;
@@ -105,7 +124,7 @@ nlohmann::ordered_json as_json(const KnnInput& input, const KnnSession& session,
                                 {"skipped_rows", input.train.unlabelled.rows},
                                 {"attributes", input.train.schema.attributes.size()},
                                 {"k", settings.k},
-                                {"metric", distance::kMetricNames[static_cast<std::size_t>(settings.metric)]},
+                                {"metric", metric_name(settings)},
                                 {"vote", knn::kVoteNames[static_cast<std::size_t>(settings.vote)]},
                                 {"task", knn::kTaskNames[static_cast<std::size_t>(settings.task)]},
                                 {"scale", input.scale ? "standard" : "none"},
@@ -178,7 +197,12 @@ void run_knn(KnnOptions& options) {
     KnnInput& input = *read;
 
     KnnSettings settings{.k = options.k,
+                         .radius = options.radius,
                          .metric = metric_of(options.metric, input.train.schema),
+                         .exact_metric = exact_metric_of(options.metric),
+                         .p = options.p,
+                         .degrees = options.angles == "degrees",
+                         .attribute_weights = attribute_weights_of(options, input.train.schema),
                          .vote = options.weights == "distance" ? Vote::distance_weighted : Vote::majority,
                          .task = options.regression ? Task::regression : Task::classification,
                          .variant = options.variant,

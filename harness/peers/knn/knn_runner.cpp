@@ -132,7 +132,7 @@ int main(int argc, char** argv) {
         }
         const auto before = std::chrono::steady_clock::now();
         const Result<void> done = model.predict({query_values.data(), queries, dims}, predicted.data(),
-                                                {distances.data(), indices.data()}, options);
+                                                {distances.data(), indices.data(), MatrixLayout::transposed}, options);
         const auto after = std::chrono::steady_clock::now();
         if (!done) give_up(done.error().message);
         std::cout << std::chrono::duration_cast<std::chrono::nanoseconds>(after - before).count() << std::endl;

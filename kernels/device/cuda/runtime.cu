@@ -59,8 +59,8 @@ __global__ void transpose_tiles(const float* from, float* to, std::int64_t rows,
         }
 }
 
-/// The part of the device's memory that a pool keeps for the next call when something is waited for, instead of giving it
-/// back to the driver: to get 1 GiB again takes longer than many a kernel that needs it.
+/// The part of the device's memory that a pool keeps for the next call when something is waited for, instead of giving
+/// it back to the driver: to get 1 GiB again takes longer than many a kernel that needs it.
 constexpr std::uint64_t kKeptPart = 32;
 
 /// A pool of its own, so that the program's settings for the device's default pool and ours do not meet. Null where the
@@ -95,6 +95,21 @@ std::size_t static_shared_bytes(const void* kernel, int ordinal) {
     cudaFuncAttributes attributes{};
     check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
     return known[{ordinal, kernel}] = attributes.sharedSizeBytes;
+}
+
+/// The driver copies rows that are less than 2 GiB apart at once; others go one by one.
+void copy_rows(void* to, const void* from, const RowCopy& copy, cudaMemcpyKind kind, Stream stream) {
+    if (copy.rows == 0 || copy.bytes == 0) return;
+    constexpr std::size_t kMaxPitch = 0x7FFFFFFF;
+    if (std::max(copy.to_pitch, copy.from_pitch) <= kMaxPitch) {
+        check(cudaMemcpy2DAsync(to, copy.to_pitch, from, copy.from_pitch, copy.bytes, copy.rows, kind, stream),
+              "copy rows");
+        return;
+    }
+    for (std::size_t r = 0; r < copy.rows; ++r)
+        check(cudaMemcpyAsync(static_cast<std::byte*>(to) + r * copy.to_pitch,
+                              static_cast<const std::byte*>(from) + r * copy.from_pitch, copy.bytes, kind, stream),
+              "copy a row");
 }
 
 cudaEvent_t as_event(void* event) { return static_cast<cudaEvent_t>(event); }
@@ -222,6 +237,15 @@ void copy_to_host(void* to, const void* from, std::size_t bytes, Stream stream) 
 }
 void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream) {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "copy on the device");
+}
+void copy_rows_to_device(void* to, const void* from, const RowCopy& copy, Stream stream) {
+    copy_rows(to, from, copy, cudaMemcpyHostToDevice, stream);
+}
+void copy_rows_to_host(void* to, const void* from, const RowCopy& copy, Stream stream) {
+    copy_rows(to, from, copy, cudaMemcpyDeviceToHost, stream);
+}
+void copy_rows_on_device(void* to, const void* from, const RowCopy& copy, Stream stream) {
+    copy_rows(to, from, copy, cudaMemcpyDeviceToDevice, stream);
 }
 void fill(void* to, int byte, std::size_t bytes, Stream stream) {
     check(cudaMemsetAsync(to, byte, bytes, stream), "fill");

@@ -28,6 +28,9 @@ StreamBuffer::~StreamBuffer() = default;
 void copy_to_device(void*, const void*, std::size_t, Stream) { refuse(); }
 void copy_to_host(void*, const void*, std::size_t, Stream) { refuse(); }
 void copy_on_device(void*, const void*, std::size_t, Stream) { refuse(); }
+void copy_rows_to_device(void*, const void*, const RowCopy&, Stream) { refuse(); }
+void copy_rows_to_host(void*, const void*, const RowCopy&, Stream) { refuse(); }
+void copy_rows_on_device(void*, const void*, const RowCopy&, Stream) { refuse(); }
 void transpose(const float*, float*, std::int64_t, std::int64_t, Stream) { refuse(); }
 Place place_of(const void*) { refuse(); }
 void synchronize(Stream) { refuse(); }

@@ -11,7 +11,7 @@
 #include "espalier/options.hpp"
 #include "espalier/plan.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 /// What coherent summation keeps of the sums of a window.
 enum class Coherence {
@@ -27,11 +27,11 @@ enum class SumPrecision : std::uint8_t {
 
 /// Sizes of a coherent summation, s_j(k) = sum over receivers r of traces[r][k + delays[j][r]].
 struct CoherentSumShape {
-    std::int64_t receivers = 0;
-    std::int64_t samples = 0;  ///< times k that are summed: the window
-    std::int64_t sources = 0;  ///< trial sources j, usually the nodes of a grid
-    std::int64_t span = 0;     ///< the longest delay, in samples
-    SumPrecision precision = SumPrecision::single;
+    std::int64_t receivers = 0;                     ///< traces
+    std::int64_t samples = 0;                       ///< times k that are summed: the window
+    std::int64_t sources = 0;                       ///< trial sources j, usually the nodes of a grid
+    std::int64_t span = 0;                          ///< the longest delay, in samples
+    SumPrecision precision = SumPrecision::single;  ///< how exact the sums must be
 };
 
 /// All sums of a window. `traces`: receivers x (samples + span) finite values, row-major. `delays`: sources x
@@ -44,7 +44,7 @@ ESPALIER_API Result<void> sum_coherently(const Device& device, const CoherentSum
                                          const std::int32_t* delays, float* sums, const Options& options = {});
 
 /// Sums as `sum_coherently`, keeping per source only the largest sum and its sample, the earliest where sums are equal:
-/// two arrays of `sources` elements. A window without samples has no maximum: 0 at sample -1.
+/// `maximum` and `sample` have `shape.sources` elements. A window without samples has no maximum: 0 at sample -1.
 ESPALIER_API Result<void> maximum_coherence(const Device& device, const CoherentSumShape& shape, const float* traces,
                                             const std::int32_t* delays, float* maximum, std::int32_t* sample,
                                             const Options& options = {});
@@ -64,12 +64,12 @@ public:
     using Plan::Plan;
 };
 
-/// Options: all but `stream` and `wait`. Errors: as of `sum_coherently`.
+/// A plan that keeps what `output` says. Options: all but `stream` and `wait`. Errors: as of `sum_coherently`.
 ESPALIER_API Result<CoherentSumPlan> plan_coherent_sum(const Device& device, const CoherentSumShape& shape,
                                                        Coherence output, const Options& options = {});
 
-/// What either would run, and why. Options: `variant`, `deterministic`, `threads`.
+/// What either, as `output` says, would run, and why. Options: `variant`, `deterministic`, `threads`.
 ESPALIER_API Result<Explanation> explain_coherent_sum(const Device& device, const CoherentSumShape& shape,
                                                       Coherence output, const Options& options = {});
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

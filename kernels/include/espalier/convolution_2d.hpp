@@ -12,7 +12,7 @@
 #include "espalier/options.hpp"
 #include "espalier/plan.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 /// What a filter reads outside the image.
 enum class Border {
@@ -26,11 +26,12 @@ enum class Border {
 /// values add up to less than 1e36, so that no sum over an image is infinite.
 using Filter5x5 = std::array<float, 25>;
 
-/// 3x3 and 7x7 coefficients, applied as those of a `Filter5x5` are.
+/// 3x3 coefficients, applied as those of a `Filter5x5` are.
 using Filter3x3 = std::array<float, 9>;
+/// 7x7 coefficients, applied as those of a `Filter5x5` are.
 using Filter7x7 = std::array<float, 49>;
 
-/// The 5x5 filter that computes what a 3x3 one does, to the last bit: zeros around it.
+/// The 5x5 filter that computes what a 3x3 `filter` does, to the last bit: zeros around it.
 constexpr Filter5x5 as_5x5(const Filter3x3& filter) {
     Filter5x5 larger{};
     for (std::size_t i = 0; i < filter.size(); ++i) larger[(i / 3 + 1) * 5 + i % 3 + 1] = filter[i];
@@ -39,39 +40,48 @@ constexpr Filter5x5 as_5x5(const Filter3x3& filter) {
 
 /// Size of an 8-bit image in pixels, and its interleaved channels: 1, 3 or 4.
 struct ImageShape {
-    std::int64_t width = 0;
-    std::int64_t height = 0;
-    int channels = 3;
+    std::int64_t width = 0;   ///< pixels of a row
+    std::int64_t height = 0;  ///< rows
+    int channels = 3;         ///< bytes of a pixel
 
+    /// Whether all sizes are equal.
     friend bool operator==(const ImageShape&, const ImageShape&) = default;
 };
 
-/// An image that the caller owns: height x width x channels bytes, row by row without padding.
-/// `data` may be null if the image is empty.
+/// An image that the caller owns: height rows of width x channels bytes. `data` may be null if the image is empty.
 struct Image {
-    std::uint8_t* data = nullptr;
-    ImageShape shape;
+    std::uint8_t* data = nullptr;  ///< the first row
+    ImageShape shape;              ///< its size
+    /// Bytes from one row to the next, so that a part of an image, or one with padded rows, is an image; 0 for rows
+    /// without gaps. What lies in between is neither read nor written. Filters of 5x5 and 3x3 pay for it by a copy of
+    /// the image.
+    std::int64_t pitch = 0;
 };
 
 /// An image to read.
 struct ConstImage {
-    const std::uint8_t* data = nullptr;
-    ImageShape shape;
+    const std::uint8_t* data = nullptr;  ///< the first row
+    ImageShape shape;                    ///< its size
+    std::int64_t pitch = 0;              ///< as that of `Image`
 
     ConstImage() = default;
-    ConstImage(const std::uint8_t* pixels, ImageShape size) : data(pixels), shape(size) {}
-    ConstImage(const Image& image) : data(image.data), shape(image.shape) {}
+    /// `pixels` of an image of that `size`, whose rows lie `row_pitch` bytes apart, 0 for rows without gaps.
+    ConstImage(const std::uint8_t* pixels, ImageShape size, std::int64_t row_pitch = 0)
+        : data(pixels), shape(size), pitch(row_pitch) {}
+    /// The same `image`, to read.
+    ConstImage(const Image& image) : data(image.data), shape(image.shape), pitch(image.pitch) {}
 };
 
-/// result(y, x, c) = saturate(round(sum over dy, dx in -2..2 of filter[(dy+2)*5 + dx+2] * image(y+dy, x+dx, c)))
+/// result(y, x, c) = saturate(round(sum over dy, dx in -2..2 of `filter`[(dy+2)*5 + dx+2] * image(y+dy, x+dx, c)))
 /// to 0..255, ties rounded to even. With coefficients that are not whole a sum within rounding error of
 /// a half may come out as either neighbour; whole ones are exact.
-/// The image and the result have the same shape and must not overlap.
+/// What lies outside of the image is as `border` says. `image` and `result` have the same shape, pitches of their own,
+/// and must not overlap; the left and the right half of one image do not.
 /// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
 ESPALIER_API Result<void> convolve_2d(const Device& device, const ConstImage& image, const Filter5x5& filter,
                                       Border border, const Image& result, const Options& options = {});
 
-/// The same with a 7x7 filter, dx and dy in -3..3, on the CPU alone and without variants: products of a column and a
+/// The same with a 7x7 `filter`, dx and dy in -3..3, on the CPU alone and without variants: products of a column and a
 /// row (a Gaussian, a box) are found and take 14 multiplications a value instead of 49. Whole coefficients are computed
 /// exactly. Equal calls give equal bits. There is no plan: its own memory is seven rows of the image per thread.
 /// Errors: as above; unsupported for a GPU, unknown_variant where `Options::variant` names one.
@@ -81,16 +91,22 @@ ESPALIER_API Result<void> convolve_2d(const Device& device, const ConstImage& im
 /// One filter for images of one shape.
 class ESPALIER_API ConvolutionPlan : public Plan {
 public:
-    /// Does what `convolve_2d` does.
+    /// Does what `convolve_2d` does. The images have the pitches that the plan was made for.
     Result<void> run(const ConstImage& image, const Image& result, Stream stream = nullptr,
                      std::span<std::byte> workspace = {}) const;
 
     using Plan::Plan;
 };
 
-/// Options: all but `stream` and `wait`. Errors: as of `convolve_2d`.
+/// A plan for `convolve_2d` of images without gaps between their rows. Options: all but `stream`, `wait` and
+/// `progress`. Errors: as of `convolve_2d`.
 ESPALIER_API Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ImageShape& shape,
                                                       const Filter5x5& filter, Border border,
+                                                      const Options& options = {});
+
+/// For images of the shape and the pitches of `image` and `result`, whose pixels nobody looks at.
+ESPALIER_API Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ConstImage& image,
+                                                      const Filter5x5& filter, Border border, const Image& result,
                                                       const Options& options = {});
 
 /// What `convolve_2d` would run for an image of this shape, and why. Options: `variant`, `deterministic`, `threads`.
@@ -98,24 +114,31 @@ ESPALIER_API Result<Explanation> explain_convolve_2d(const Device& device, const
                                                      const Filter5x5& filter, Border border,
                                                      const Options& options = {});
 
-/// `variant` is "rows_7x7", or "rows_7x7_separable" for a product of a column and a row.
+/// The same for `convolve_2d` with a 7x7 filter. `variant` is "rows_7x7", or "rows_7x7_separable" for a product of a
+/// column and a row.
 ESPALIER_API Result<Explanation> explain_convolve_2d(const Device& device, const ImageShape& shape,
                                                      const Filter7x7& filter, Border border,
                                                      const Options& options = {});
 
-// A 3x3 filter is computed as the 5x5 one that it stands for.
-
+/// `convolve_2d` with a 3x3 filter, which is computed as the 5x5 one that it stands for.
 inline Result<void> convolve_2d(const Device& device, const ConstImage& image, const Filter3x3& filter, Border border,
                                 const Image& result, const Options& options = {}) {
     return convolve_2d(device, image, as_5x5(filter), border, result, options);
 }
+/// A plan for `convolve_2d` with a 3x3 filter.
 inline Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ImageShape& shape, const Filter3x3& filter,
                                                 Border border, const Options& options = {}) {
     return plan_convolve_2d(device, shape, as_5x5(filter), border, options);
 }
+/// A plan for `convolve_2d` with a 3x3 filter of images as `image` and `result`, whose pixels are not read.
+inline Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ConstImage& image, const Filter3x3& filter,
+                                                Border border, const Image& result, const Options& options = {}) {
+    return plan_convolve_2d(device, image, as_5x5(filter), border, result, options);
+}
+/// What `convolve_2d` with a 3x3 filter would run, and why.
 inline Result<Explanation> explain_convolve_2d(const Device& device, const ImageShape& shape, const Filter3x3& filter,
                                                Border border, const Options& options = {}) {
     return explain_convolve_2d(device, shape, as_5x5(filter), border, options);
 }
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

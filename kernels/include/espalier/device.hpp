@@ -5,7 +5,7 @@
 #include "espalier/error.hpp"
 #include "espalier/export.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 struct DeviceState;
 
@@ -17,6 +17,7 @@ struct DeviceState;
 /// and `description` are "out of memory", calls return that error, and both try again the next time.
 class ESPALIER_API Device {
 public:
+    /// This machine's CPU.
     static Device cpu() noexcept;
 
     /// GPU `ordinal`, counted as the CUDA runtime counts (CUDA_VISIBLE_DEVICES applies).
@@ -26,7 +27,7 @@ public:
     /// The first GPU if one is usable, else the CPU. Without memory to open a GPU, none is.
     static Device best() noexcept;
 
-    [[nodiscard]] bool is_cuda() const noexcept;
+    [[nodiscard]] bool is_cuda() const noexcept;             ///< whether it is a GPU
     [[nodiscard]] int ordinal() const noexcept;              ///< -1 for the CPU
     [[nodiscard]] const std::string& key() const noexcept;   ///< what selectors are filed under, e.g. "nvidia-h200"
     [[nodiscard]] const std::string& name() const noexcept;  ///< as the driver or the operating system spells it
@@ -34,6 +35,7 @@ public:
     /// One line for people: name, key, and what selectors look at.
     [[nodiscard]] const std::string& description() const noexcept;
 
+    /// Whether both are the same device.
     friend bool operator==(const Device&, const Device&) = default;
 
 private:
@@ -42,4 +44,4 @@ private:
     const DeviceState* state_;  ///< null for the CPU
 };
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

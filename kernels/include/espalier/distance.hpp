@@ -12,7 +12,7 @@
 #include "espalier/options.hpp"
 #include "espalier/plan.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 /// What the distance of two items with numeric attributes x and y is. Everything is computed in single
 /// precision; magnitudes up to 1e17 stay clear of its limits when squared.
@@ -41,58 +41,75 @@ enum class AttributeType : std::uint8_t { numeric, nominal };
 
 /// How the attributes of a set of items lie in memory.
 enum class Layout {
-    attribute_major,  ///< attribute a of item i at [a * count + i]: what the kernels read
-    item_major,       ///< attribute a of item i at [i * dims + a]: as C arrays have it; transposed on the way
+    attribute_major,  ///< attribute a of item i at [a * stride + i]: what the kernels read
+    item_major,       ///< attribute a of item i at [i * stride + a]: as C arrays have it; transposed on the way
 };
 
-/// `count` items of `dims` numbers each.
+/// `count` items of `dims` numbers each, or a part of a larger table of them: some of its items, and some neighbouring
+/// columns or attributes. What a call brings to its kernels it copies once, without gaps; nothing else is read.
 struct Items {
-    const float* values = nullptr;
-    std::int64_t count = 0;
-    std::int64_t dims = 0;
-    Layout layout = Layout::item_major;
+    const float* values = nullptr;       ///< count * dims numbers
+    std::int64_t count = 0;              ///< items
+    std::int64_t dims = 0;               ///< attributes of each
+    Layout layout = Layout::item_major;  ///< which of them lie side by side
+    /// Numbers from one item to the next, or if attribute-major from one attribute to the next; 0: `dims`, or `count`.
+    std::int64_t stride = 0;
 };
 
 /// How two items are compared.
 struct DistanceRule {
-    Metric metric = Metric::euclidean;
-    Missing missing = Missing::none;
+    Metric metric = Metric::euclidean;       ///< what their distance is
+    Missing missing = Missing::none;         ///< what a NaN means
     std::span<const AttributeType> types{};  ///< in host memory, one per attribute; for mixed_euclidean only
 };
 
-/// The distance of every query to every point, a matrix with a row per query and a column per point, in the layout
-/// that `select_smallest_k` is told: that of query q and point p is result[p * queries.count + q] if `transposed`,
-/// result[q * points.count + p] if `row_major`. (Every metric is symmetric: the row-major matrix is what exchanging
-/// the two sets gives transposed. That is how it is computed and explained.)
-/// `result` has queries.count x points.count elements and overlaps neither set.
-/// Any size may be 0; without attributes the distance is that of two equal items (cosine: 1;
-/// Missing::allowed: NaN).
-/// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
-ESPALIER_API Result<void> pairwise_distances(const Device& device, const Items& queries, const Items& points,
-                                             const DistanceRule& rule, float* result, const Options& options = {},
-                                             MatrixLayout layout = MatrixLayout::transposed);
+/// A matrix of distances that the caller owns, with a row per query and a column per point: the distance of query q and
+/// point p is at [q * stride + p] if `row_major`, at [p * stride + q] if `transposed`. It may be part of a larger one:
+/// what lies between its rows, or between its columns if transposed, is not written.
+struct DistanceMatrix {
+    float* values = nullptr;                        ///< its first row, or column if transposed
+    MatrixLayout layout = MatrixLayout::row_major;  ///< what lies side by side
+    std::int64_t stride = 0;                        ///< 0: the number of points, or of queries if transposed
 
-/// Distances between sets of some sizes and layouts, by one rule.
+    DistanceMatrix() = default;
+    /// `distances` are the values, in `order`, `from_row_to_row` elements from one row (or column) to the next.
+    DistanceMatrix(float* distances, MatrixLayout order = MatrixLayout::row_major, std::int64_t from_row_to_row = 0)
+        : values(distances), layout(order), stride(from_row_to_row) {}
+};
+
+/// The distance by `rule` of every one of `queries` to every one of `points`. (Every metric is symmetric: the row-major
+/// matrix is what exchanging the two sets gives transposed. That is how it is computed and explained.) `result`
+/// overlaps neither set. Any size may be 0; without attributes the distance is that of two equal items (cosine: 1;
+/// Missing::allowed: NaN).
+/// With `Options::progress` it is computed in parts, each as a call of its own.
+/// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure, cancelled.
+ESPALIER_API Result<void> pairwise_distances(const Device& device, const Items& queries, const Items& points,
+                                             const DistanceRule& rule, const DistanceMatrix& result,
+                                             const Options& options = {});
+
+/// Distances between sets of some sizes, layouts and strides, by one rule.
 class ESPALIER_API DistancesPlan : public Plan {
 public:
     /// Does what `pairwise_distances` does.
-    Result<void> run(const Items& queries, const Items& points, float* result, Stream stream = nullptr,
+    Result<void> run(const Items& queries, const Items& points, const DistanceMatrix& result, Stream stream = nullptr,
                      std::span<std::byte> workspace = {}) const;
 
     using Plan::Plan;
 };
 
-/// The values of the sets are not read. Options: all but `stream` and `wait`. Errors: as of `pairwise_distances`.
+/// Nobody looks at the values of the sets and of `result`, which say how the arrays of the runs lie.
+/// Options: all but `stream`, `wait` and `progress`. Errors: as of `pairwise_distances`.
 ESPALIER_API Result<DistancesPlan> plan_pairwise_distances(const Device& device, const Items& queries,
                                                            const Items& points, const DistanceRule& rule,
-                                                           const Options& options = {},
-                                                           MatrixLayout layout = MatrixLayout::transposed);
+                                                           const DistanceMatrix& result = {},
+                                                           const Options& options = {});
 
-/// What `pairwise_distances` would run for sets of these sizes, and why; their values are not read.
+/// What `pairwise_distances` would run for sets of these sizes and a matrix of this layout, and why; nobody looks at
+/// their values.
 /// Options: `variant`, `deterministic`, `threads`.
 ESPALIER_API Result<Explanation> explain_pairwise_distances(const Device& device, const Items& queries,
                                                             const Items& points, const DistanceRule& rule,
-                                                            const Options& options = {},
-                                                            MatrixLayout layout = MatrixLayout::transposed);
+                                                            const DistanceMatrix& result = {},
+                                                            const Options& options = {});
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

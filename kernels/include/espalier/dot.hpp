@@ -11,9 +11,9 @@
 #include "espalier/options.hpp"
 #include "espalier/plan.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
-/// The inner product of two vectors of `elements` numbers, written to the one at `result`, which must not
+/// The inner product of two vectors `a` and `b` of `elements` numbers, written to the one at `result`, which must not
 /// overlap them. No elements give 0. The result is off by at most 1e-4 times the sum of |a_i b_i|; sums
 /// beyond the range of a float are infinite or NaN.
 /// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
@@ -38,4 +38,4 @@ ESPALIER_API Result<DotProductPlan> plan_dot_product(const Device& device, std::
 ESPALIER_API Result<Explanation> explain_dot_product(const Device& device, std::int64_t elements,
                                                      const Options& options = {});
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

@@ -10,7 +10,7 @@
 #include "espalier/export.hpp"
 #include "espalier/options.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 /// Why the library runs what it runs for one problem on one device.
 struct ESPALIER_API Explanation {
@@ -23,26 +23,26 @@ struct ESPALIER_API Explanation {
 
     /// One choice of the leaf's ranking.
     struct RankedChoice {
-        std::string variant;
+        std::string variant;        ///< its name
         std::string configuration;  ///< "block=256", or "default"
         double slowdown;            ///< geometric mean over the leaf's problems of its time / the best time
         std::string infeasible;     ///< why it cannot run this problem here; empty if it can
         std::string same_as{};      ///< the configuration that it is the same as here and runs as; else empty
     };
 
-    std::string family;
+    std::string family;   ///< such as "dot"
     std::string problem;  ///< the problem's key, e.g. "width=640;height=480;..."
     std::string device;   ///< key of the device asked for
 
-    std::string variant;  ///< what runs
-    std::string configuration;
-    int threads = 0;      ///< on a CPU: how many a call may run on now
-    int all_threads = 0;  ///< and how many there are for this process
+    std::string variant;              ///< what runs
+    std::string configuration;        ///< and with which settings
+    int threads = 0;                  ///< on a CPU: how many a call may run on now
+    int all_threads = 0;              ///< and how many there are for this process
     std::size_t workspace_bytes = 0;  ///< of device memory that it needs beside its arrays
     std::string nondeterminism;  ///< why equal calls may differ within the tolerance; empty if they give equal bits
     std::string forced_by;       ///< "ESPALIER_FORCE_VARIANT" or "the option variant"; empty if the selector chose
 
-    Tree tree = Tree::none;
+    Tree tree = Tree::none;   ///< which tree said so
     std::string tree_device;  ///< device key that the tree was trained on; empty without a tree
     std::string tree_file;    ///< that the tree was loaded from; empty for one that is compiled in
     std::string difference;   ///< of the device from the tree's: "16 threads instead of 2"; empty if none is known
@@ -54,7 +54,7 @@ struct ESPALIER_API Explanation {
     double margin = 0;        ///< slowdown of the best other variant over the leaf's first choice
     double regret = 0;        ///< first choice's time / the best measured, geometric mean over the leaf
     double regret_low = 0;    ///< its bootstrap 95% interval
-    double regret_high = 0;
+    double regret_high = 0;   ///< its end
     std::vector<RankedChoice> ranking;  ///< best first
 
     std::string ignored;  ///< what of ESPALIER_SELECTORS was not loaded, and why: a line each; empty if all is well
@@ -68,10 +68,10 @@ struct ESPALIER_API Explanation {
     [[nodiscard]] std::string text() const noexcept;
 };
 
-/// Explains the choice for any family ("convolution_2d", ...) and problem key ("width=640;height=480";
+/// Explains the choice for any `family` ("convolution_2d", ...) and `problem` key ("width=640;height=480";
 /// axes left out keep the family's defaults), without running anything. Options: `variant`, `deterministic`, `threads`.
 /// Errors: invalid_argument for an unknown family or key, and whatever running the problem would give.
 ESPALIER_API Result<Explanation> explain(const Device& device, std::string_view family, std::string_view problem,
                                          const Options& options = {});
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

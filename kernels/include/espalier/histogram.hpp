@@ -12,12 +12,12 @@
 #include "espalier/options.hpp"
 #include "espalier/plan.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 /// How often each value of a byte occurs. 64 bits: a count may pass 2^32.
 using Histogram256 = std::array<std::uint64_t, 256>;
 
-/// Counts how often each of the 256 values occurs among `size` bytes at any address; overwrites the 256
+/// Counts how often each of the 256 values occurs among `size` `bytes` at any address; overwrites the 256
 /// `counts`, which must not overlap the bytes.
 /// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
 ESPALIER_API Result<void> count_bytes(const Device& device, const std::uint8_t* bytes, std::int64_t size,
@@ -41,4 +41,4 @@ ESPALIER_API Result<HistogramPlan> plan_count_bytes(const Device& device, std::i
 ESPALIER_API Result<Explanation> explain_count_bytes(const Device& device, std::int64_t size,
                                                      const Options& options = {});
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 /// Of what type the numbers are that a selection compares and returns.
 enum class KeyType : std::uint8_t {
@@ -12,4 +12,4 @@ enum class KeyType : std::uint8_t {
     int32,     ///< `std::int32_t`
 };
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

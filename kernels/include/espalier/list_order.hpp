@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 /// How the entries of a list of the k smallest follow each other. What belongs to the list is the same either way.
 enum class ListOrder : std::uint8_t {
@@ -10,4 +10,4 @@ enum class ListOrder : std::uint8_t {
     any,        ///< as is fastest; entries without an element come last all the same
 };
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 /// How the element of row r and column c of a matrix lies in memory.
 enum class MatrixLayout {
@@ -8,4 +8,4 @@ enum class MatrixLayout {
     row_major,   ///< at [r * columns + c]: row after row, as C arrays, NumPy and PyTorch have it
 };
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

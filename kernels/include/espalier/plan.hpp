@@ -9,7 +9,7 @@
 #include "espalier/export.hpp"
 #include "espalier/stream.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 struct PlanState;
 
@@ -34,8 +34,8 @@ struct PlanState;
 /// runs and `explain` return invalid_argument, it needs no workspace, is deterministic, and its device is the CPU.
 class ESPALIER_API Plan {
 public:
-    [[nodiscard]] const Device& device() const noexcept;
-    [[nodiscard]] std::size_t workspace_bytes() const noexcept;
+    [[nodiscard]] const Device& device() const noexcept;         ///< what it is for
+    [[nodiscard]] std::size_t workspace_bytes() const noexcept;  ///< of the memory that a run needs
 
     /// Whether equal runs give equal bits. `Options::deterministic` asks for it.
     [[nodiscard]] bool deterministic() const noexcept;
@@ -43,14 +43,17 @@ public:
     /// What runs, and why.
     [[nodiscard]] Result<Explanation> explain() const;
 
-    /// For the library's own use.
+    /// @cond
     explicit Plan(std::shared_ptr<const PlanState> state) noexcept : state_(std::move(state)) {}
+    /// @endcond
 
 protected:
+    /// @cond
     [[nodiscard]] const PlanState* state() const noexcept { return state_.get(); }  ///< null if it is empty
+    /// @endcond
 
 private:
     std::shared_ptr<const PlanState> state_;
 };
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

@@ -11,15 +11,15 @@
 #include "espalier/options.hpp"
 #include "espalier/plan.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 /// Sizes of an interpolation: each of `receivers` traces of `samples` becomes `phases` copies, each followed by
 /// `padding` zeros.
 struct InterpolationShape {
-    std::int64_t receivers = 0;
-    std::int64_t samples = 0;
-    std::int64_t padding = 0;
-    std::int64_t phases = 1;
+    std::int64_t receivers = 0;  ///< traces
+    std::int64_t samples = 0;    ///< of each
+    std::int64_t padding = 0;    ///< zeros behind each copy
+    std::int64_t phases = 1;     ///< copies of each trace
 
     /// From one copy to the next.
     [[nodiscard]] constexpr std::int64_t pitch() const { return samples + padding; }
@@ -50,4 +50,4 @@ ESPALIER_API Result<InterpolationPlan> plan_interpolate_traces(const Device& dev
 ESPALIER_API Result<Explanation> explain_interpolate_traces(const Device& device, const InterpolationShape& shape,
                                                             const Options& options = {});
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

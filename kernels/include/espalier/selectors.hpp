@@ -7,7 +7,7 @@
 #include "espalier/error.hpp"
 #include "espalier/export.hpp"
 
-namespace espalier::inline v0 {
+namespace espalier::inline v1 {
 
 /// A selector that was read from a file at run time.
 struct LoadedSelector {
@@ -45,4 +45,4 @@ ESPALIER_API Result<std::vector<LoadedSelector>> load_selectors(std::string_view
 /// The selectors in use that are not compiled in. Reads ESPALIER_SELECTORS if nothing did so far.
 ESPALIER_API Result<LoadedSelectors> loaded_selectors();
 
-}  // namespace espalier::inline v0
+}  // namespace espalier::inline v1

@@ -1,0 +1,146 @@
+#include <algorithm>
+#include <variant>
+#include <vector>
+
+#include "espalier/c/neighbours.h"
+#include "kernels/api/c/call.hpp"
+
+using namespace espalier;
+using c::call;
+
+struct espalier_model {
+    std::variant<KnnClassifier, KnnRegressor, NearestNeighbours> model;
+    std::int64_t k, dims;
+};
+
+namespace {
+
+NeighbourRule rule_of(const espalier_neighbour_rule* given) {
+    const auto rule = c::known(given, "rule");
+    return {.k = rule.k,
+            .distance = c::distance_rule(rule.metric, rule.missing, rule.types, rule.type_count),
+            .vote = c::enumerator(rule.vote, Vote::distance_weighted, "rule.vote", "VOTE")};
+}
+
+template <class Model, class Label>
+Result<void> fit(const espalier_device* device, const espalier_items* points, const Label* labels, const char* name,
+                 const espalier_neighbour_rule* rule, const espalier_options* options, espalier_model** to) {
+    c::take_place(to, "model");
+    const Items items = c::items_of(points, "points");
+    if (auto error = null_array(labels, name, items.count)) return *error;
+    const NeighbourRule known_rule = rule_of(rule);
+    auto model = Model::fit(c::device_of(device), items, c::span_of(labels, {{"points.count", items.count}}),
+                            known_rule, c::options_of(options));
+    if (!model) return model.error();
+    *to = new espalier_model{std::move(model).value(), known_rule.k, items.dims};
+    return {};
+}
+
+template <class Model>
+const Model& model_as(const espalier_model* model, const char* maker) {
+    if (const auto* own = std::get_if<Model>(&c::present(model, "model").model)) return *own;
+    throw InvalidCall("the model is of the other kind: this function takes one of " + std::string(maker));
+}
+
+const KnnBase& base_of(const espalier_model* model) {
+    return std::visit([](const auto& own) -> const KnnBase& { return own; }, c::present(model, "model").model);
+}
+
+NeighbourLists lists_of(const espalier_neighbours* given) {
+    if (!given) return {};
+    const auto lists = c::known(given, "neighbours");
+    return {lists.distances, lists.indices, c::matrix_layout(lists.layout, "neighbours.layout"), lists.stride};
+}
+
+template <class Model, class Label>
+Result<void> predict(const espalier_model* model, const char* maker, const espalier_items* queries, Label* labels,
+                     const espalier_neighbours* neighbours, const espalier_options* options) {
+    return model_as<Model>(model, maker)
+        .predict(c::items_of(queries, "queries"), labels, lists_of(neighbours), c::options_of(options));
+}
+
+template <class Label>
+Result<void> run(const espalier_plan* plan, const espalier_items* queries, Label* labels,
+                 const espalier_neighbours* neighbours, void* stream, std::span<std::byte> workspace) {
+    const auto& planned = c::plan_of<KnnPlan>(plan, "espalier_plan_predict()");
+    const Items items = c::items_of(queries, "queries");
+    return planned.run(items, labels, lists_of(neighbours), c::stream_of(stream), workspace);
+}
+
+constexpr const char* kClassifier = "espalier_fit_classifier()";
+constexpr const char* kRegressor = "espalier_fit_regressor()";
+
+}  // namespace
+
+espalier_status espalier_fit_classifier(const espalier_device* device, const espalier_items* points,
+                                        const std::int32_t* classes, const espalier_neighbour_rule* rule,
+                                        const espalier_options* options, espalier_model** model) noexcept {
+    return call([&] { return fit<KnnClassifier>(device, points, classes, "classes", rule, options, model); });
+}
+
+espalier_status espalier_fit_regressor(const espalier_device* device, const espalier_items* points,
+                                       const float* targets, const espalier_neighbour_rule* rule,
+                                       const espalier_options* options, espalier_model** model) noexcept {
+    return call([&] { return fit<KnnRegressor>(device, points, targets, "targets", rule, options, model); });
+}
+
+espalier_status espalier_predict_classes(const espalier_model* model, const espalier_items* queries,
+                                         std::int32_t* classes, const espalier_neighbours* neighbours,
+                                         const espalier_options* options) noexcept {
+    return call([&] { return predict<KnnClassifier>(model, kClassifier, queries, classes, neighbours, options); });
+}
+
+espalier_status espalier_predict_targets(const espalier_model* model, const espalier_items* queries, float* targets,
+                                         const espalier_neighbours* neighbours,
+                                         const espalier_options* options) noexcept {
+    return call([&] { return predict<KnnRegressor>(model, kRegressor, queries, targets, neighbours, options); });
+}
+
+espalier_status espalier_kneighbors(const espalier_model* model, const espalier_items* queries,
+                                    const espalier_neighbours* neighbours, const espalier_options* options) noexcept {
+    return call([&] {
+        const NeighbourLists lists = lists_of(&c::present(neighbours, "neighbours"));
+        return base_of(model).kneighbors(c::items_of(queries, "queries"), lists, c::options_of(options));
+    });
+}
+
+espalier_status espalier_plan_predict(const espalier_model* model, const espalier_items* queries,
+                                      std::int32_t predictions, std::int32_t distances, std::int32_t indices,
+                                      std::int64_t stride, std::int32_t layout, const espalier_options* options,
+                                      espalier_plan** plan) noexcept {
+    return call([&]() -> Result<void> {
+        c::take_place(plan, "plan");
+        const KnnBase& own = base_of(model);
+        const Items items = c::items_of(queries, "queries");
+        if (items.dims != model->dims)
+            return invalid("the queries have " + std::to_string(items.dims) + " attributes, the points " +
+                           std::to_string(model->dims));
+        const PlannedResults results{predictions != 0, distances != 0, indices != 0, c::matrix_layout(layout, "layout"),
+                                     stride};
+        return c::give_plan(own.plan_predict(items, results, c::options_of(options)), plan);
+    });
+}
+
+espalier_status espalier_predict_classes_run(const espalier_plan* plan, const espalier_items* queries,
+                                             std::int32_t* classes, const espalier_neighbours* neighbours, void* stream,
+                                             void* workspace, std::size_t workspace_bytes) noexcept {
+    return call(
+        [&] { return run(plan, queries, classes, neighbours, stream, c::workspace_of(workspace, workspace_bytes)); });
+}
+
+espalier_status espalier_predict_targets_run(const espalier_plan* plan, const espalier_items* queries, float* targets,
+                                             const espalier_neighbours* neighbours, void* stream, void* workspace,
+                                             std::size_t workspace_bytes) noexcept {
+    return call(
+        [&] { return run(plan, queries, targets, neighbours, stream, c::workspace_of(workspace, workspace_bytes)); });
+}
+
+espalier_status espalier_explain_predict(const espalier_model* model, std::int64_t queries,
+                                         const espalier_options* options, char** text) noexcept {
+    return call([&] {
+        c::take_place(text, "text");
+        return c::give_text(base_of(model).explain_predict(queries, c::options_of(options)), text);
+    });
+}
+
+void espalier_model_free(espalier_model* model) noexcept { delete model; }
