@@ -14,6 +14,7 @@
 
 #include "kernels/dispatch/explain.hpp"
 #include "kernels/dispatch/loaded_tree.hpp"
+#include "kernels/dispatch/tree_path.hpp"
 #include "kernels/problems/convolution_2d.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "tests/tree_text.hpp"
@@ -83,26 +84,26 @@ constexpr Choice<Problem> cpu_large[] = {{kBaseline, {}, 1.0F}};
 constexpr Choice<Problem> cpu_vector[] = {{kVector, {}, 1.0F}, {kBaseline, {}, 9.0F}};
 constexpr Choice<Problem> gpu[] = {{kGpuFast, {{"block", 128}}, 1.0F}, {kGpuBaseline, {}, 2.0F}};
 
-constexpr Leaf<Problem> cpu_leaves[] = {{0, 10, 2.7F, 1.1F, 1.0F, 1.2F, "height <= 100", cpu_small},
-                                        {1, 20, 1.0F, 1.0F, 1.0F, 1.0F, "height > 100", cpu_large}};
-constexpr Leaf<Problem> vector_leaves[] = {{0, 5, 9.0F, 1.0F, 1.0F, 1.0F, "", cpu_vector}};
-constexpr Leaf<Problem> gpu_leaves[] = {{0, 5, 2.0F, 1.0F, 1.0F, 1.0F, "", gpu}};
+constexpr Leaf<Problem> cpu_leaves[] = {{0, 10, 2.7F, 1.1F, 1.0F, 1.2F, cpu_small},
+                                        {1, 20, 1.0F, 1.0F, 1.0F, 1.0F, cpu_large}};
+constexpr Leaf<Problem> vector_leaves[] = {{0, 5, 9.0F, 1.0F, 1.0F, 1.0F, cpu_vector}};
+constexpr Leaf<Problem> gpu_leaves[] = {{0, 5, 2.0F, 1.0F, 1.0F, 1.0F, gpu}};
 
-const Leaf<Problem>& select_cpu(const Problem& problem, const DeviceInfo&) {
-    return cpu_leaves[problem.height <= 100 ? 0 : 1];
-}
-const Leaf<Problem>& select_vector(const Problem&, const DeviceInfo&) { return vector_leaves[0]; }
-const Leaf<Problem>& select_gpu(const Problem&, const DeviceInfo&) { return gpu_leaves[0]; }
+constexpr ReadFeature<Problem> sizes[] = {[](const Problem& p) { return static_cast<double>(p.height); },
+                                          [](const Problem& p) { return static_cast<double>(p.width); }};
+constexpr Column sizes_asked[] = {{"height", 0}, {"width", 1}};
+constexpr TreeNode by_height[] = {tree_nodes::at_most(0, 100, 2), tree_nodes::leaf(0), tree_nodes::leaf(1)};
+constexpr TreeNode one_leaf[] = {tree_nodes::leaf(0)};
 
 Selector<Problem> cpu_tree(std::string_view key, int threads, Isa isa, std::string_view design = "zen4") {
     const DeviceTraits traits{.isa = isa, .microarchitecture = design, .threads = threads};
-    return {key, traits, "abc", select_cpu, cpu_leaves};
+    return {key, traits, "abc", sizes, sizes_asked, by_height, cpu_leaves};
 }
 Selector<Problem> vector_tree(std::string_view key, int threads, Isa isa) {
-    return {key, {.isa = isa, .microarchitecture = "zen4", .threads = threads}, "abc", select_vector, vector_leaves};
+    return {key, {.isa = isa, .microarchitecture = "zen4", .threads = threads}, "abc", {}, {}, one_leaf, vector_leaves};
 }
 Selector<Problem> gpu_tree(std::string_view key, int sm, int sm_count = 132) {
-    return {key, {.kind = DeviceKind::cuda, .sm = sm, .sm_count = sm_count}, "def", select_gpu, gpu_leaves};
+    return {key, {.kind = DeviceKind::cuda, .sm = sm, .sm_count = sm_count}, "def", {}, {}, one_leaf, gpu_leaves};
 }
 
 DeviceInfo cpu_device(int threads, Isa isa, std::string_view design = "zen4") {
@@ -199,8 +200,7 @@ constexpr Choice<Problem> equal_ranking[] = {{kCircles, {{"block", 64}}, 1.0F},
                                              {kShared, {{"parallel", 1}, {"rows", 32}}, 1.1F},
                                              {kShared, {{"parallel", 0}, {"rows", 16}}, 1.2F},
                                              {kBaseline, {}, 50.0F}};
-constexpr Leaf<Problem> equal_leaves[] = {{0, 10, 2.7F, 1.1F, 1.0F, 1.2F, "", equal_ranking}};
-const Leaf<Problem>& select_equal(const Problem&, const DeviceInfo&) { return equal_leaves[0]; }
+constexpr Leaf<Problem> equal_leaves[] = {{0, 10, 2.7F, 1.1F, 1.0F, 1.2F, equal_ranking}};
 
 class EqualChoices : public testing::Test {
 protected:
@@ -212,7 +212,7 @@ protected:
     }
     [[nodiscard]] Tables<Problem> tables() const { return {"convolution_2d", equal_ones, trees_}; }
     std::vector<Selector<Problem>> trees_{
-        {"cpu-zen4-avx2-4t", {.isa = Isa::avx2, .threads = 4}, "abc", select_equal, equal_leaves}};
+        {"cpu-zen4-avx2-4t", {.isa = Isa::avx2, .threads = 4}, "abc", {}, {}, one_leaf, equal_leaves}};
 };
 
 TEST_F(EqualChoices, RunAsWhatTheyAreTheSameAs) {
@@ -445,9 +445,15 @@ TEST_F(Dispatch, SkipsTreesWhoseLeafCannotRunHere) {
 TEST_F(Dispatch, TakesAnotherLeafBeforeTheBaseline) {
     // In the leaf of images this wide nothing runs here; the leaf of low ones ranks what does.
     constexpr static Choice<Problem> wide[] = {{kMissing, {}, 1.0F}, {kBaseline, {}, 5.0F}};
-    constexpr static Leaf<Problem> leaves[] = {{0, 3, 1.0F, 1.0F, 1.0F, 1.0F, "width > 10", wide}, cpu_leaves[0]};
-    const auto select = [](const Problem&, const DeviceInfo&) -> const Leaf<Problem>& { return leaves[0]; };
-    trees_ = {{"cpu-zen4-avx2-4t", {.isa = Isa::avx2, .microarchitecture = "zen4", .threads = 4}, "", select, leaves}};
+    constexpr static Leaf<Problem> leaves[] = {cpu_leaves[0], {1, 3, 1.0F, 1.0F, 1.0F, 1.0F, wide}};
+    constexpr static TreeNode nodes[] = {tree_nodes::at_most(1, 10, 2), tree_nodes::leaf(0), tree_nodes::leaf(1)};
+    trees_ = {{"cpu-zen4-avx2-4t",
+               {.isa = Isa::avx2, .microarchitecture = "zen4", .threads = 4},
+               "",
+               sizes,
+               sizes_asked,
+               nodes,
+               leaves}};
     EXPECT_EQ(decided(sized(100, 50), cpu_device(4, Isa::avx2)), "fast block=128");
     const auto why = explain(tables(), sized(100, 50), cpu_device(4, Isa::avx2), nullptr);
     ASSERT_TRUE(why);
@@ -599,7 +605,7 @@ TEST_F(Dispatch, LoadedTreeAsksForCategoriesAndPairs) {
         nodes[0].update({{"id", 0}, {"left", 1}, {"right", 2}});
         const std::string text = tree_text::sealed(tree_text::tree("convolution_2d", "x", nodes));
         const auto tree = tree_of<Problem>(read_tree(text), registry);
-        return std::string(tree->selector.leaf_of(problem, {}).path);
+        return path_to(tree->selector, tree->selector.leaf_of(problem));
     };
     Problem problem = sized(10, 20);
     problem.border = Border::mirror;
@@ -608,7 +614,7 @@ TEST_F(Dispatch, LoadedTreeAsksForCategoriesAndPairs) {
     problem.border = Border::zero;
     EXPECT_EQ(leaf_of(of_border, problem), "border != mirror");
     EXPECT_EQ(leaf_of({{"feature", "border"}, {"categories", {"mirror", "zero"}}}, problem),
-              "border == mirror or zero");
+              "border == zero or mirror");
     EXPECT_THROW(leaf_of({{"feature", "border"}, {"categories", {"zero", "zero"}}}, problem), BadData);
     EXPECT_THROW(leaf_of({{"feature", "border"}, {"categories", {"none"}}}, problem), BadData);
     EXPECT_THROW(leaf_of({{"feature", "border"}, {"threshold", 1}}, problem), BadData);
@@ -623,14 +629,16 @@ TEST_F(Dispatch, LoadedTreeAsksForCategoriesAndPairs) {
 TEST(Selector, IsAskedAboutASingleRowInOneLayout) {
     using P = smallest_k::Problem;
     static const Leaf<P> leaves[]{{.id = 0}, {.id = 1}};
+    static constexpr ReadFeature<P> features[]{[](const P& p) { return static_cast<double>(p.layout); }};
+    static constexpr Column columns[]{{"layout", 0}};
+    static constexpr TreeNode nodes[]{tree_nodes::is(0, MatrixLayout::transposed, 2), tree_nodes::leaf(0),
+                                      tree_nodes::leaf(1)};
     Selector<P> selector{};
-    selector.select = [](const P& problem, const DeviceInfo&) -> const Leaf<P>& {
-        return leaves[problem.layout == MatrixLayout::row_major ? 1 : 0];
-    };
+    selector.features = features, selector.columns = columns, selector.nodes = nodes, selector.leaves = leaves;
     const auto leaf_of = [&](std::int64_t rows, MatrixLayout layout) {
         P problem;
         problem.rows = rows, problem.layout = layout;
-        return selector.leaf_of(problem, {}).id;
+        return selector.leaf_of(problem).id;
     };
     EXPECT_EQ(leaf_of(2, MatrixLayout::transposed), 0);
     EXPECT_EQ(leaf_of(2, MatrixLayout::row_major), 1);

@@ -14,6 +14,7 @@
 #include "harness/learn/ranking.hpp"
 #include "harness/train/train.hpp"
 #include "kernels/core/selector.hpp"
+#include "kernels/dispatch/tree_path.hpp"
 #include "kernels/problems/synthetic.hpp"
 #include "registries/synthetic/ids.hpp"
 #include "tests/synthetic/family.hpp"
@@ -67,7 +68,7 @@ TEST(Emitter, CompiledSelectorDecidesAsTheTree) {
         const synthetic::Problem problem{static_cast<std::int64_t>(random() % (1ULL << (random() % 34))),
                                          static_cast<std::int64_t>(random() % (1ULL << (random() % 12))),
                                          static_cast<synthetic::Order>(random() % 3)};
-        const Leaf<synthetic::Problem>& leaf = selector.select(problem, synthetic::device());
+        const Leaf<synthetic::Problem>& leaf = selector.leaf_of(problem);
         const auto expected = trained.tree.leaf_of(values_of(synthetic::family(), problem_key(problem)));
         ASSERT_EQ(static_cast<std::size_t>(leaf.id), expected) << problem_key(problem);
         if (reached[expected]) continue;
@@ -75,7 +76,7 @@ TEST(Emitter, CompiledSelectorDecidesAsTheTree) {
         const TreeLeaf& known = trained.tree.leaves[expected];
         EXPECT_EQ(static_cast<std::size_t>(leaf.problems), known.rows.size());
         EXPECT_NEAR(leaf.regret, known.regret, 0.006);
-        EXPECT_EQ(leaf.path, path_to_leaf(synthetic::family(), trained.tree, expected));
+        EXPECT_EQ(path_to(selector, leaf), path_to_leaf(synthetic::family(), trained.tree, expected));
         ASSERT_EQ(leaf.ranking.size(), known.ranking.size());
         for (std::size_t c = 0; c < known.ranking.size(); ++c) {
             const auto [variant, configuration] = matrix.candidates[known.ranking[c]];
@@ -99,8 +100,7 @@ TEST(Emitter, CompiledPairsDecideAsTheTree) {
         std::vector<double> features;
         for (const auto& feature : synthetic::Problem::features()) features.push_back(feature.value(problem));
         const std::size_t expected = tree.leaf_of(values_of(matrix.columns, features));
-        ASSERT_EQ(static_cast<std::size_t>(selector.select(problem, synthetic::device()).id), expected)
-            << rows << " x " << columns;
+        ASSERT_EQ(static_cast<std::size_t>(selector.leaf_of(problem).id), expected) << rows << " x " << columns;
         ++reached[expected];
     };
     for (int i = 0; i < 100'000 && !HasFailure(); ++i) {
@@ -120,9 +120,8 @@ TEST(Emitter, PairsReadAsTheyAre) {
     const Evidence evidence = read_evidence(synthetic::family(), synthetic::device(), sweep());
     const Tree tree = synthetic::tree_of_pairs(evidence.matrix);
     const std::string source = emit(synthetic::family(), synthetic::device(), evidence, tree);
-    EXPECT_NE(source.find("#include \"kernels/core/pair.hpp\"\n"), std::string::npos);
-    EXPECT_NE(source.find("if (ratio(problem.rows, problem.columns) <= 0.3) {"), std::string::npos) << source;
-    EXPECT_NE(source.find("if (product(problem.rows, problem.columns) <= 2000) {"), std::string::npos) << source;
+    EXPECT_NE(source.find("at_most(rows_per_columns, 0.3, "), std::string::npos) << source;
+    EXPECT_NE(source.find("at_most(rows_times_columns, 2000, "), std::string::npos) << source;
     EXPECT_EQ(path_to_leaf(synthetic::family(), tree, 2), "rows / columns > 0.3 and rows * columns <= 2000");
 }
 
@@ -240,7 +239,7 @@ TEST(Emitter, CommittedStyle) {
         EXPECT_LE(end - start, 120U) << source.substr(start, end - start);
         EXPECT_TRUE(end == start || source[end - 1] != ' ');
     }
-    EXPECT_NE(source.find("if (problem.values() <= "), std::string::npos) << source;
+    EXPECT_NE(source.find("    at_most(values, "), std::string::npos) << source;
 }
 
 }  // namespace

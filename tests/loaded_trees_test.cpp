@@ -16,9 +16,10 @@
 #include "harness/families/family.hpp"
 #include "kernels/dispatch/dispatch.hpp"
 #include "kernels/dispatch/families.hpp"
-#include "tests/evidence_devices.hpp"
+#include "kernels/dispatch/tree_path.hpp"
 #include "tests/api_helpers.hpp"
 #include "tests/each_family.hpp"
+#include "tests/evidence_devices.hpp"
 #include "tests/invented_sweep.hpp"
 #include "tests/run_program.hpp"
 #include "tests/tree_text.hpp"
@@ -64,7 +65,6 @@ P random_problem(std::mt19937_64& random) {
 template <class P>
 void expect_same(const Leaf<P>& loaded, const Leaf<P>& compiled) {
     ASSERT_EQ(loaded.id, compiled.id);
-    ASSERT_EQ(loaded.path, compiled.path);
     ASSERT_EQ(loaded.problems, compiled.problems);
     ASSERT_EQ(loaded.ranking.size(), compiled.ranking.size());
     for (std::size_t i = 0; i < loaded.ranking.size(); ++i) {
@@ -90,11 +90,13 @@ TEST(LoadedTrees, DecideAsTheSameTreesCompiled) {
             EXPECT_EQ(dissimilarity(loaded->selector.device, compiled->device), 0);
             EXPECT_EQ(loaded->selector.data_sha256, compiled->data_sha256);
             ASSERT_EQ(loaded->leaves.size(), compiled->leaves.size());
-            for (std::size_t l = 0; l < loaded->leaves.size(); ++l) expect_same(loaded->leaves[l], compiled->leaves[l]);
+            for (std::size_t l = 0; l < loaded->leaves.size(); ++l) {
+                expect_same(loaded->leaves[l], compiled->leaves[l]);
+                ASSERT_EQ(path_to(loaded->selector, loaded->leaves[l]), path_to(*compiled, compiled->leaves[l]));
+            }
             for (int i = trials(20'000); i > 0 && !testing::Test::HasFatalFailure(); --i) {
                 const P problem = random_problem<P>(random);
-                ASSERT_EQ(loaded->selector.leaf_of(problem, {}).id, compiled->leaf_of(problem, {}).id)
-                    << problem_key(problem);
+                ASSERT_EQ(loaded->selector.leaf_of(problem).id, compiled->leaf_of(problem).id) << problem_key(problem);
             }
             ++compared;
         });

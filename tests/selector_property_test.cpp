@@ -17,6 +17,7 @@
 #include "harness/learn/in_family.hpp"
 #include "harness/train/train.hpp"
 #include "kernels/dispatch/dispatch.hpp"
+#include "kernels/dispatch/tree_path.hpp"
 #include "tests/each_family.hpp"
 #include "tests/invented_sweep.hpp"
 #include "tests/learned.hpp"
@@ -66,9 +67,9 @@ private:
 };
 
 template <class P>
-void expect_same_leaf(const Family& family, const Evidence& evidence, const Tree& tree, const Leaf<P>& leaf,
-                      std::size_t expected) {
-    EXPECT_EQ(leaf.path, path_to_leaf(family, tree, expected));
+void expect_same_leaf(const Family& family, const Evidence& evidence, const Tree& tree, const Selector<P>& compiled,
+                      const Leaf<P>& leaf, std::size_t expected) {
+    EXPECT_EQ(path_to(compiled, leaf), path_to_leaf(family, tree, expected));
     const auto& ranking = tree.leaves[expected].ranking;
     ASSERT_EQ(leaf.ranking.size(), ranking.size());
     for (std::size_t i = 0; i < ranking.size(); ++i) {
@@ -93,11 +94,11 @@ void compare_compiled_with_learned(const Family& family, const DeviceResults& re
         features.clear();
         for (const Feature<P>& feature : P::features()) features.push_back(feature.value(problem));
         const std::size_t expected = tree.leaf_of(values_of(evidence.matrix.columns, features));
-        const Leaf<P>& leaf = compiled->select(problem, results.device);
+        const Leaf<P>& leaf = compiled->leaf_of(problem);
         ASSERT_EQ(static_cast<std::size_t>(leaf.id), expected) << problem_key(problem);
         if (reached[expected]) return;
         reached[expected] = true;
-        expect_same_leaf(family, evidence, tree, leaf, expected);
+        expect_same_leaf(family, evidence, tree, *compiled, leaf, expected);
     };
     std::string error;
     for (const std::string& key : evidence.matrix.problems) compare(parse_problem<P>(key, error).value());

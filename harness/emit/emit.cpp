@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -55,12 +55,13 @@ std::string condition(const Family& family, const Test& test, bool holds) {
     return fmt::format("{} {} {}", name, holds ? "<=" : ">", plain_number(test.value));
 }
 
-/// C++ that computes the column from `problem`.
-std::string expression(const Family& family, const Column& column, std::size_t index) {
+/// A column's enumerator: rows, rows_per_k, rows_times_k.
+std::string identifier(const Family& family, const Column& column, std::size_t index) {
     const auto features = family.features();
-    if (!column.is_interaction()) return std::string(features[index].expression);
-    return fmt::format("{}({}, {})", column.interaction.kind == InteractionKind::ratio ? "ratio" : "product",
-                       features[column.interaction.first].expression, features[column.interaction.second].expression);
+    if (!column.is_interaction()) return std::string(features[index].name);
+    return fmt::format("{}_{}_{}", features[column.interaction.first].name,
+                       column.interaction.kind == InteractionKind::ratio ? "per" : "times",
+                       features[column.interaction.second].name);
 }
 
 bool find_path(const Family& family, const Tree& tree, int node, int leaf, std::vector<std::string>& path) {
@@ -96,7 +97,6 @@ public:
     std::string source() {
         header();
         line("");
-        if (asks_about_pairs()) line("#include \"kernels/core/pair.hpp\"");
         line("#include \"kernels/core/selector.hpp\"");
         line("#include \"kernels/problems/{0}.hpp\"", family_.name());
         line("#include \"registries/{0}/ids.hpp\"", family_.name());
@@ -104,9 +104,13 @@ public:
         line("namespace espalier::{}::selectors {{", family_.name());
         line("namespace {{");
         line("");
-        for (std::size_t i = 0; i < tree_.leaves.size(); ++i) ranking(i);
+        line("using namespace tree_nodes;");
+        line("");
+        columns();
+        choices();
+        rankings();
         leaves();
-        select();
+        nodes();
         line("}}  // namespace");
         line("");
         factory();
@@ -151,12 +155,6 @@ private:
         for (const std::size_t v : used) line("//   {}  {}", evidence_.source_ids[v], family_.variants()[v].name);
     }
 
-    bool asks_about_pairs() const {
-        return std::ranges::any_of(tree_.nodes, [&](const Node& node) {
-            return node.leaf < 0 && evidence_.matrix.columns[node.test.column].is_interaction();
-        });
-    }
-
     std::string settings(std::size_t c) const {
         std::string text;
         for (const auto& [name, value] : configuration(c))
@@ -164,82 +162,146 @@ private:
         return text;
     }
 
-    void ranking(std::size_t leaf) {
-        line("constexpr Choice<Problem> kRanking{}[] = {{", leaf);
-        const TreeLeaf& l = tree_.leaves[leaf];
-        for (std::size_t i = 0; i < l.ranking.size(); ++i)
-            line("    {{VariantId::{}, {{{}}}, {}}},", variant(l.ranking[i]).name, settings(l.ranking[i]),
-                 literal(l.slowdowns[i]));
+    /// The columns that the tree asks about, in their order, each with its place in the table.
+    std::map<std::size_t, std::size_t> asked() const {
+        std::map<std::size_t, std::size_t> places;
+        for (const Node& node : tree_.nodes)
+            if (node.leaf < 0) places.emplace(node.test.column, 0);
+        std::size_t place = 0;
+        for (auto& [column, at] : places) at = place++;
+        return places;
+    }
+
+    std::string name_of(std::size_t column) const {
+        return identifier(family_, evidence_.matrix.columns[column], column);
+    }
+
+    void columns() {
+        const auto places = asked();
+        if (places.empty()) return;
+        line("enum : std::uint16_t {{");
+        for (const auto& [column, place] : places) line("    {},", name_of(column));
+        line("}};");
+        line("");
+        const auto read = features_read();
+        line("constexpr ReadFeature<Problem> kFeatures[] = {{");
+        for (const std::size_t f : read)
+            line("    [](const Problem& problem) {{ return static_cast<double>({}); }},",
+                 family_.features()[f].expression);
+        line("}};");
+        line("");
+        line("constexpr Column kColumns[] = {{");
+        for (const auto& [column, place] : places)
+            line("    {{\"{}\", {}}},", columns_of(family_)[column].name, source_of(column, read));
         line("}};");
         line("");
     }
 
-    void leaves() {
-        line("constexpr Leaf<Problem> kLeaves[] = {{");
-        for (std::size_t i = 0; i < tree_.leaves.size(); ++i) {
-            const TreeLeaf& l = tree_.leaves[i];
-            line("    {{");
-            line("        .id = {},", i);
-            line("        .problems = {},", l.rows.size());
-            line("        .margin = {},", literal(l.margin));
-            line("        .regret = {},", literal(l.regret));
-            line("        .regret_lo = {},", literal(l.regret_interval.lo));
-            line("        .regret_hi = {},", literal(l.regret_interval.hi));
-            line("        .path = {},", path_literal(i));
-            line("        .ranking = kRanking{},", i);
-            line("    }},");
+    /// The features that the columns are made of.
+    std::vector<std::size_t> features_read() const {
+        std::set<std::size_t> read;
+        for (const auto& [index, place] : asked()) {
+            const Column& column = evidence_.matrix.columns[index];
+            read.insert(column.is_interaction() ? column.interaction.first : index);
+            if (column.is_interaction()) read.insert(column.interaction.second);
+        }
+        return {read.begin(), read.end()};
+    }
+
+    std::string source_of(std::size_t index, const std::vector<std::size_t>& read) const {
+        const auto place = [&](std::size_t feature) { return std::ranges::find(read, feature) - read.begin(); };
+        const Column& column = evidence_.matrix.columns[index];
+        if (!column.is_interaction()) return fmt::format("{}", place(index));
+        return fmt::format("{}, Column::Kind::{}, {}", place(column.interaction.first),
+                           column.interaction.kind == InteractionKind::ratio ? "ratio" : "product",
+                           place(column.interaction.second));
+    }
+
+    /// The choices that leaves rank, in the order in which they appear.
+    std::vector<std::size_t> ranked() const {
+        std::vector<std::size_t> all;
+        for (const TreeLeaf& leaf : tree_.leaves)
+            for (const std::size_t c : leaf.ranking)
+                if (std::ranges::find(all, c) == all.end()) all.push_back(c);
+        return all;
+    }
+
+    void choices() {
+        line("constexpr Choice<Problem> kChoices[] = {{");
+        for (const std::size_t c : ranked()) line("    {{VariantId::{}, {{{}}}}},", variant(c).name, settings(c));
+        line("}};");
+        line("");
+    }
+
+    /// A line per leaf, or more where they do not fit one.
+    void rankings() {
+        constexpr std::size_t kLongest = 120;
+        const auto all = ranked();
+        line("constexpr auto at = [](std::size_t choice, float slowdown) {{ return kChoices[choice].at(slowdown); }};");
+        line("constexpr Choice<Problem> kRankings[] = {{");
+        for (const TreeLeaf& leaf : tree_.leaves) {
+            std::string text = "   ";
+            for (std::size_t i = 0; i < leaf.ranking.size(); ++i) {
+                const auto place = std::ranges::find(all, leaf.ranking[i]) - all.begin();
+                const std::string entry = fmt::format(" at({}, {}),", place, literal(leaf.slowdowns[i]));
+                if (text.size() + entry.size() > kLongest) {
+                    line("{}", text);
+                    text = "   ";
+                }
+                text += entry;
+            }
+            line("{}", text);
         }
         line("}};");
         line("");
     }
 
-    /// One condition per line where they do not fit one.
-    std::string path_literal(std::size_t leaf) const {
-        const auto path = path_of(family_, tree_, leaf);
-        const std::string joined = fmt::format("{}", fmt::join(path, " and "));
-        if (joined.size() <= 90) return "\"" + joined + "\"";
-        std::string lines;
-        for (std::size_t i = 0; i < path.size(); ++i)
-            lines += fmt::format("{}\"{}{}\"", i ? "\n                " : "", i ? "and " : "",
-                                 path[i] + (i + 1 < path.size() ? " " : ""));
-        return lines;
-    }
-
-    void select() {
-        const bool single = tree_.leaves.size() == 1;
-        line("const Leaf<Problem>& select(const Problem&{}, const DeviceInfo&) {{", single ? "" : " problem");
-        node(0, 1);
-        line("}}");
+    void leaves() {
+        line(
+            "constexpr auto ranked = [](std::size_t first, std::size_t count) {{ return "
+            "std::span(kRankings).subspan(first, count); }};");
+        line("constexpr Leaf<Problem> kLeaves[] = {{");
+        std::size_t first = 0;
+        for (std::size_t i = 0; i < tree_.leaves.size(); ++i) {
+            const TreeLeaf& l = tree_.leaves[i];
+            line("    {{{}, {}, {}, {}, {}, {}, ranked({}, {})}},{}", i, l.rows.size(), literal(l.margin),
+                 literal(l.regret), literal(l.regret_interval.lo), literal(l.regret_interval.hi), first,
+                 l.ranking.size(), l.nearby ? "  // problems nearby" : "");
+            first += l.ranking.size();
+        }
+        line("}};");
         line("");
     }
 
-    void node(int index, int depth) {
+    void nodes() {
+        line("constexpr TreeNode kNodes[] = {{");
+        std::size_t place = 0;
+        node(0, place);
+        line("}};");
+        line("");
+    }
+
+    /// How many nodes there are from this one down.
+    std::size_t size_of(int index) const {
         const Node& n = tree_.nodes[static_cast<std::size_t>(index)];
-        const std::string indent(static_cast<std::size_t>(4 * depth), ' ');
-        if (n.leaf >= 0) return leaf(n.leaf, indent);
-        line("{}if ({}) {{", indent, expression(n.test));
-        node(n.yes, depth + 1);
-        line("{}}} else {{", indent);
-        node(n.no, depth + 1);
-        line("{}}}", indent);
+        return n.leaf >= 0 ? 1 : 1 + size_of(n.yes) + size_of(n.no);
     }
 
-    std::string expression(const Test& test) const {
-        const std::string value =
-            espalier::bench::learn::expression(family_, evidence_.matrix.columns[test.column], test.column);
-        if (!test.category) return fmt::format("{} <= {}", value, threshold(test.value));
-        const FeatureInfo& f = family_.features()[test.column];
-        return fmt::format("{} == {}::{}", value, f.enum_type, f.categories[static_cast<std::size_t>(test.value)]);
-    }
-
-    void leaf(int index, const std::string& indent) {
-        const TreeLeaf& l = tree_.leaves[static_cast<std::size_t>(index)];
-        for (std::size_t i = 0; i < choices_used(evidence_.matrix, l); ++i)
-            line("{}// {}{} {}", indent, i ? "else " : "", variant(l.ranking[i]).name,
-                 configuration(l.ranking[i]).text());
-        line("{}// {} problems{}, margin {}, regret {} [{}, {}]", indent, l.rows.size(), l.nearby ? " nearby" : "",
-             decimal(l.margin), decimal(l.regret), decimal(l.regret_interval.lo), decimal(l.regret_interval.hi));
-        line("{}return kLeaves[{}];", indent, index);
+    void node(int index, std::size_t& place) {
+        const Node& n = tree_.nodes[static_cast<std::size_t>(index)];
+        ++place;
+        if (n.leaf >= 0) return line("    leaf({}),", n.leaf);
+        const std::size_t no = place + size_of(n.yes);
+        const std::string name = name_of(n.test.column);
+        if (n.test.category) {
+            const FeatureInfo& f = family_.features()[n.test.column];
+            line("    is({}, {}::{}, {}),", name, f.enum_type, f.categories[static_cast<std::size_t>(n.test.value)],
+                 no);
+        } else {
+            line("    at_most({}, {}, {}),", name, threshold(n.test.value), no);
+        }
+        node(n.yes, place);
+        node(n.no, place);
     }
 
     void factory() {
@@ -248,8 +310,13 @@ private:
         line("        .device_key = \"{}\",", device_.key);
         line("        .device = {},", traits());
         line("        .data_sha256 = \"{}\",", evidence_.data_sha256);
-        line("        .select = select,");
+        if (!asked().empty()) {
+            line("        .features = kFeatures,");
+            line("        .columns = kColumns,");
+        }
+        line("        .nodes = kNodes,");
         line("        .leaves = kLeaves,");
+        if (!asked().empty()) line("        .read = read_features<kFeatures, Problem>,");
         line("    }};");
         line("}}");
     }

@@ -194,12 +194,12 @@ Result<DispatchResult<P>> decide(const Tables<P>& tables, const P& problem, cons
                                  const ForcedVariant* forced, const Demands& demands = {}) {
     SimilarTrees<P> trees(tables.selectors, device);
     const Selector<P>* const nearest = trees.next();
-    const Leaf<P>* const nearest_leaf = nearest ? &nearest->leaf_of(problem, device) : nullptr;
+    const Leaf<P>* const nearest_leaf = nearest ? &nearest->leaf_of(problem) : nullptr;
     if (forced)
         return detail::decide_forced(tables, problem, device, {nullptr, {}, nearest, nearest_leaf}, *forced, demands);
     const Leaf<P>* leaf = nearest_leaf;
     for (const Selector<P>* tree = nearest; tree; tree = trees.next()) {
-        if (tree != nearest) leaf = &tree->leaf_of(problem, device);
+        if (tree != nearest) leaf = &tree->leaf_of(problem);
         Configuration runs;
         if (const Choice<P>* choice = detail::first_that_runs(tables, *leaf, problem, device, demands, runs))
             // In its place at once: a result that is copied when its parts were just written waits for the stores.

@@ -7,6 +7,7 @@
 #include "kernels/core/feature.hpp"
 #include "kernels/dispatch/dispatch.hpp"
 #include "kernels/dispatch/loaded_trees.hpp"
+#include "kernels/dispatch/tree_path.hpp"
 
 namespace espalier {
 
@@ -27,7 +28,7 @@ void describe_leaf(Explanation& explanation, const Tables<P>& tables, const P& p
     explanation.tree_data = tree.data_sha256;
     explanation.leaf = leaf.id;
     explanation.other_leaf = decision.other_leaf;
-    explanation.path = leaf.path;
+    explanation.path = path_to(tree, leaf);
     explanation.problems = leaf.problems;
     explanation.margin = leaf.margin;
     explanation.regret = leaf.regret;

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/core/plain_number.hpp"
 #include "kernels/core/registry.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/core/similar_name.hpp"
@@ -36,11 +35,12 @@ struct LoadedTable {
 template <class P>
 struct LoadedTreeOf final : LoadedTree {
     std::string data_sha256, microarchitecture;
-    std::deque<std::string> names;  ///< of tunables whose variant is not linked
-    std::deque<std::string> paths;
+    std::deque<std::string> names;  ///< of columns, and of tunables whose variant is not linked
     std::deque<std::vector<Choice<P>>> rankings;
+    std::vector<ReadFeature<P>> features;
+    std::vector<Column> columns;
     std::vector<Leaf<P>> leaves;
-    std::vector<TreeNode<P>> nodes;
+    std::vector<TreeNode> nodes;
     Selector<P> selector;
 };
 
@@ -59,66 +59,81 @@ public:
         tree_->device_key = file_.device_key;
         tree_->data_sha256 = file_.data_sha256;
         tree_->microarchitecture = file_.microarchitecture;
-        tree_->nodes.resize(file_.nodes.size());
-        tree_->leaves.reserve(file_.nodes.size());
-        add(0, "");
+        for (const TreeFile::Node& node : file_.nodes)
+            if (node.feature.empty())
+                add_leaf(node);
+            else
+                add_test(node);
         DeviceTraits device = file_.device;
         device.microarchitecture = tree_->microarchitecture;
         tree_->selector = {.device_key = tree_->device_key,
                            .device = device,
                            .data_sha256 = tree_->data_sha256,
-                           .select = nullptr,
-                           .leaves = tree_->leaves,
-                           .nodes = tree_->nodes};
+                           .features = tree_->features,
+                           .columns = tree_->columns,
+                           .nodes = tree_->nodes,
+                           .leaves = tree_->leaves};
         return std::move(tree_);
     }
 
 private:
-    using Asks = typename TreeNode<P>::Asks;
+    using Kind = Column::Kind;
 
-    void add(std::size_t place, const std::string& path) {
-        const TreeFile::Node& from = file_.nodes[place];
-        if (from.feature.empty()) return add_leaf(from, path, tree_->nodes[place]);
-        TreeNode<P>& node = tree_->nodes[place];
-        ask(from, node);
-        node.yes = static_cast<std::uint32_t>(from.left);
-        node.no = static_cast<std::uint32_t>(from.right);
-        const std::string before = path.empty() ? "" : path + " and ";
-        add(from.left, before + condition(from, true));
-        add(from.right, before + condition(from, false));
+    /// The file's nodes are in pre-order, as ours are.
+    void add_test(const TreeFile::Node& from) {
+        const auto no = static_cast<std::uint16_t>(from.right);
+        if (from.categories.empty())
+            tree_->nodes.push_back(tree_nodes::at_most(column_of(from.feature), from.threshold, no));
+        else
+            tree_->nodes.push_back({category_column(from.feature), no, 0, bits_of(from)});
     }
 
-    static std::string condition(const TreeFile::Node& node, bool holds) {
-        if (node.categories.empty()) return node.feature + (holds ? " <= " : " > ") + plain_number(node.threshold);
-        std::string list;
-        for (const std::string& name : node.categories) list.append(list.empty() ? "" : " or ").append(name);
-        return node.feature + (holds ? " == " : " != ") + list;
+    /// The column of a number, or of two.
+    std::uint16_t column_of(const std::string& name) {
+        for (const auto& [sign, kind] : {std::pair{" / ", Kind::ratio}, {" * ", Kind::product}})
+            if (const auto at = name.find(sign); at != std::string::npos) {
+                const std::uint8_t first = place_of(number(name.substr(0, at)));
+                return place_of(name, {.first = first, .kind = kind, .second = place_of(number(name.substr(at + 3)))});
+            }
+        return place_of(name, {.first = place_of(number(name))});
     }
 
-    void ask(const TreeFile::Node& from, TreeNode<P>& node) const {
-        for (const auto& [sign, asks] : {std::pair{" / ", Asks::ratio}, {" * ", Asks::product}}) {
-            const auto at = from.feature.find(sign);
-            if (at == std::string::npos) continue;
-            node.first = number(from.feature.substr(0, at)).value;
-            node.second = number(from.feature.substr(at + 3)).value;
-            node.asks = asks;
+    std::uint16_t category_column(const std::string& name) {
+        if (name.find(' ') != std::string::npos) throw BadData("it asks for a category of " + name);
+        const Feature<P>& feature = known(name);
+        if (feature.categories.empty()) throw BadData("it asks for a category of " + name + ", a number");
+        return place_of(name, {.first = place_of(feature)});
+    }
+
+    /// Families have far fewer features than a tree may ask about.
+    std::uint8_t place_of(const Feature<P>& feature) {
+        auto& features = tree_->features;
+        const auto same = std::ranges::find(features, feature.value);
+        const auto place = static_cast<std::uint8_t>(same - features.begin());
+        if (same == features.end()) features.push_back(feature.value);
+        return place;
+    }
+
+    std::uint16_t place_of(const std::string& name, Column column) {
+        auto& columns = tree_->columns;
+        const auto same = std::ranges::find(columns, name, &Column::name);
+        const auto place = static_cast<std::uint16_t>(same - columns.begin());
+        if (same == columns.end()) {
+            column.name = tree_->names.emplace_back(name);
+            columns.push_back(column);
         }
-        if (node.asks == Asks::nothing && from.categories.empty()) {
-            node.first = number(from.feature).value;
-            node.asks = Asks::number;
-        }
-        node.threshold = from.threshold;
-        if (from.categories.empty()) return;
-        if (node.asks != Asks::nothing) throw BadData("it asks for a category of " + from.feature);
+        return place;
+    }
+
+    static std::uint64_t bits_of(const TreeFile::Node& from) {
         const Feature<P>& feature = known(from.feature);
-        if (feature.categories.empty()) throw BadData("it asks for a category of " + from.feature + ", a number");
-        node.first = feature.value;
-        node.asks = Asks::category;
+        std::uint64_t bits = 0;
         for (const std::string& name : from.categories) {
             const std::uint64_t bit = bit_of(feature, name);
-            if (node.categories & bit) throw BadData("it asks twice for " + from.feature + " " + name);
-            node.categories |= bit;
+            if (bits & bit) throw BadData("it asks twice for " + from.feature + " " + name);
+            bits |= bit;
         }
+        return bits;
     }
 
     static std::uint64_t bit_of(const Feature<P>& feature, const std::string& name) {
@@ -152,20 +167,20 @@ private:
         return meant.question();
     }
 
-    void add_leaf(const TreeFile::Node& from, const std::string& path, TreeNode<P>& node) {
-        node.yes = static_cast<std::uint32_t>(tree_->leaves.size());
+    void add_leaf(const TreeFile::Node& from) {
+        const std::size_t place = tree_->leaves.size();
+        tree_->nodes.push_back(tree_nodes::leaf(static_cast<std::uint16_t>(place)));
         std::vector<Choice<P>>& ranking = tree_->rankings.emplace_back();
         for (const TreeFile::Choice& choice : from.ranking) ranking.push_back(choice_of(choice));
         const Registered<P>& last = entry_of(ranking.back());
         if (last.linked() && last.variant.role != Role::baseline)
             throw BadData("a ranking ends in " + std::string(last.variant.name) + ", which is no baseline");
-        tree_->leaves.push_back({.id = static_cast<int>(node.yes),
+        tree_->leaves.push_back({.id = static_cast<int>(place),
                                  .problems = from.problems,
                                  .margin = from.margin,
                                  .regret = from.regret,
                                  .regret_lo = from.regret_lo,
                                  .regret_hi = from.regret_hi,
-                                 .path = tree_->paths.emplace_back(path),
                                  .ranking = ranking});
     }
 

@@ -10,7 +10,6 @@
 //   56ff3b977c3f4907638b0d5a2bc2fda19c5351fee1d011089b4351dc0d58ab9e  cpu_openmp
 //   47091556f643d9f9910ecc5d650b8f72381c766989d0b65826165b9ca692b30f  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/coherent_sum.hpp"
 #include "registries/coherent_sum/ids.hpp"
@@ -18,72 +17,52 @@
 namespace espalier::coherent_sum::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_openmp, {{"tile", 512}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 16.95F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    output,
+    receivers_times_samples,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.03F},
-    {VariantId::cpu_scalar, {}, 32.68F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.receivers); },
+    [](const Problem& problem) { return static_cast<double>(problem.samples); },
+    [](const Problem& problem) { return static_cast<double>(problem.output); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 21.76F},
+constexpr Column kColumns[] = {
+    {"output", 2},
+    {"receivers * samples", 0, Column::Kind::product, 1},
 };
 
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_openmp, {{"tile", 512}}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_openmp, {{"tile", 2048}}},
+    {VariantId::cpu_openmp, {{"tile", 8192}}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.01F), at(1, 16.95F),
+    at(2, 1.03F), at(1, 32.68F),
+    at(3, 1.01F), at(2, 1.01F), at(1, 21.76F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 19,
-        .margin = 16.77F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "output == sums and receivers * samples <= 2700000",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 3,
-        .margin = 31.64F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.10F,
-        .path = "output == sums and receivers * samples > 2700000",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 19,
-        .margin = 21.61F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "output != sums",
-        .ranking = kRanking2,
-    },
+    {0, 19, 16.77F, 1.01F, 1.00F, 1.03F, ranked(0, 2)},
+    {1, 3, 31.64F, 1.03F, 1.00F, 1.10F, ranked(2, 2)},  // problems nearby
+    {2, 19, 21.61F, 1.01F, 1.00F, 1.01F, ranked(4, 3)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.output == Coherence::sums) {
-        if (product(problem.receivers, problem.samples) <= 2'700'000) {
-            // cpu_openmp tile=512
-            // 19 problems, margin 16.77, regret 1.01 [1.00, 1.03]
-            return kLeaves[0];
-        } else {
-            // cpu_openmp tile=2048
-            // 3 problems nearby, margin 31.64, regret 1.03 [1.00, 1.10]
-            return kLeaves[1];
-        }
-    } else {
-        // cpu_openmp tile=8192
-        // 19 problems, margin 21.61, regret 1.01 [1.00, 1.01]
-        return kLeaves[2];
-    }
-}
+constexpr TreeNode kNodes[] = {
+    is(output, Coherence::sums, 4),
+    at_most(receivers_times_samples, 2'700'000, 3),
+    leaf(0),
+    leaf(1),
+    leaf(2),
+};
 
 }  // namespace
 
@@ -92,8 +71,11 @@ Selector<Problem> cpu_emeraldrapids_avx2_16t() {
         .device_key = "cpu-emeraldrapids-avx2-16t",
         .device = {.isa = Isa::avx2, .microarchitecture = "emeraldrapids", .threads = 16},
         .data_sha256 = "372c5d0228d90e497fffbaf5e0dc1c010cf76ef50385e114cffda8ea94b05d3d",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

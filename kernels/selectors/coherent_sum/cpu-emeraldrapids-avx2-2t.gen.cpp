@@ -18,53 +18,45 @@
 namespace espalier::coherent_sum::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.18F},
-    {VariantId::cpu_scalar, {}, 5.47F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    additions,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.04F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 2.95F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.97F},
-    {VariantId::cpu_scalar, {}, 17.12F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.additions()); },
 };
 
+constexpr Column kColumns[] = {
+    {"additions", 0},
+};
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}},
+    {VariantId::cpu_openmp, {{"tile", 8192}}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}},
+    {VariantId::cpu_openmp, {{"tile", 512}}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 2.18F), at(2, 5.47F),
+    at(3, 1.04F), at(4, 2.95F), at(1, 2.97F), at(2, 17.12F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 2,
-        .margin = 2.17F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "additions <= 27000",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 36,
-        .margin = 2.82F,
-        .regret = 1.04F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.06F,
-        .path = "additions > 27000",
-        .ranking = kRanking1,
-    },
+    {0, 2, 2.17F, 1.00F, 1.00F, 1.00F, ranked(0, 3)},
+    {1, 36, 2.82F, 1.04F, 1.03F, 1.06F, ranked(3, 4)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.additions() <= 27'000) {
-        // cpu_avx2 receivers=32;window=384
-        // 2 problems, margin 2.17, regret 1.00 [1.00, 1.00]
-        return kLeaves[0];
-    } else {
-        // cpu_avx2 receivers=8;window=384
-        // 36 problems, margin 2.82, regret 1.04 [1.03, 1.06]
-        return kLeaves[1];
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(additions, 27'000, 2),
+    leaf(0),
+    leaf(1),
+};
 
 }  // namespace
 
@@ -73,8 +65,11 @@ Selector<Problem> cpu_emeraldrapids_avx2_2t() {
         .device_key = "cpu-emeraldrapids-avx2-2t",
         .device = {.isa = Isa::avx2, .microarchitecture = "emeraldrapids", .threads = 2},
         .data_sha256 = "7a8fca60218aafad3525db396744f808baf1de5452f08627de09c7c400606a3d",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

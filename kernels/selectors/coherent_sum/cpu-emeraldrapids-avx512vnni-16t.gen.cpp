@@ -17,50 +17,43 @@
 namespace espalier::coherent_sum::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_openmp, {{"tile", 512}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 15.90F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    output,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 17.48F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.output); },
 };
 
+constexpr Column kColumns[] = {
+    {"output", 0},
+};
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_openmp, {{"tile", 512}}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_openmp, {{"tile", 8192}}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.01F), at(1, 15.90F),
+    at(2, 1.01F), at(1, 17.48F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 19,
-        .margin = 15.76F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "output == sums",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 19,
-        .margin = 17.39F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "output != sums",
-        .ranking = kRanking1,
-    },
+    {0, 19, 15.76F, 1.01F, 1.00F, 1.02F, ranked(0, 2)},
+    {1, 19, 17.39F, 1.01F, 1.00F, 1.01F, ranked(2, 2)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.output == Coherence::sums) {
-        // cpu_openmp tile=512
-        // 19 problems, margin 15.76, regret 1.01 [1.00, 1.02]
-        return kLeaves[0];
-    } else {
-        // cpu_openmp tile=8192
-        // 19 problems, margin 17.39, regret 1.01 [1.00, 1.01]
-        return kLeaves[1];
-    }
-}
+constexpr TreeNode kNodes[] = {
+    is(output, Coherence::sums, 2),
+    leaf(0),
+    leaf(1),
+};
 
 }  // namespace
 
@@ -69,8 +62,11 @@ Selector<Problem> cpu_emeraldrapids_avx512vnni_16t() {
         .device_key = "cpu-emeraldrapids-avx512vnni-16t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "emeraldrapids", .threads = 16},
         .data_sha256 = "2a74a7f1f2290b86080c99db940fbaaadc18c960a4baf63a88ec764828b719fc",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -18,33 +18,30 @@
 namespace espalier::coherent_sum::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.04F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.11F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.12F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.14F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.16F},
-    {VariantId::cpu_scalar, {}, 18.46F},
+using namespace tree_nodes;
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}},
+    {VariantId::cpu_openmp, {{"tile", 2048}}},
+    {VariantId::cpu_openmp, {{"tile", 8192}}},
+    {VariantId::cpu_scalar, {}},
 };
 
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.04F), at(1, 1.11F), at(2, 1.12F), at(3, 3.14F), at(4, 3.16F), at(5, 18.46F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 38,
-        .margin = 1.07F,
-        .regret = 1.04F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.05F,
-        .path = "",
-        .ranking = kRanking0,
-    },
+    {0, 38, 1.07F, 1.04F, 1.02F, 1.05F, ranked(0, 6)},
 };
 
-const Leaf<Problem>& select(const Problem&, const DeviceInfo&) {
-    // cpu_avx512 receivers=8;window=384
-    // 38 problems, margin 1.07, regret 1.04 [1.02, 1.05]
-    return kLeaves[0];
-}
+constexpr TreeNode kNodes[] = {
+    leaf(0),
+};
 
 }  // namespace
 
@@ -53,7 +50,7 @@ Selector<Problem> cpu_emeraldrapids_avx512vnni_2t() {
         .device_key = "cpu-emeraldrapids-avx512vnni-2t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "emeraldrapids", .threads = 2},
         .data_sha256 = "d1a8d0dfe678550ba9036716fefa3011b56afe96fcf5df99079eea32ef3afd0e",
-        .select = select,
+        .nodes = kNodes,
         .leaves = kLeaves,
     };
 }

@@ -10,7 +10,6 @@
 //   56ff3b977c3f4907638b0d5a2bc2fda19c5351fee1d011089b4351dc0d58ab9e  cpu_openmp
 //   47091556f643d9f9910ecc5d650b8f72381c766989d0b65826165b9ca692b30f  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/coherent_sum.hpp"
 #include "registries/coherent_sum/ids.hpp"
@@ -18,92 +17,59 @@
 namespace espalier::coherent_sum::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_openmp, {{"tile", 512}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 9.73F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    sources,
+    output,
+    receivers_times_samples,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 21.70F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.receivers); },
+    [](const Problem& problem) { return static_cast<double>(problem.samples); },
+    [](const Problem& problem) { return static_cast<double>(problem.sources); },
+    [](const Problem& problem) { return static_cast<double>(problem.output); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 12.47F},
+constexpr Column kColumns[] = {
+    {"sources", 2},
+    {"output", 3},
+    {"receivers * samples", 0, Column::Kind::product, 1},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 13.85F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_openmp, {{"tile", 512}}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_openmp, {{"tile", 2048}}},
+    {VariantId::cpu_openmp, {{"tile", 8192}}},
 };
 
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.01F), at(1, 9.73F),
+    at(2, 1.00F), at(1, 21.70F),
+    at(3, 1.01F), at(1, 12.47F),
+    at(2, 1.01F), at(1, 13.85F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 18,
-        .margin = 9.66F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "output == sums and receivers * samples <= 1500000",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 1,
-        .margin = 21.70F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "output == sums and receivers * samples > 1500000",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 15,
-        .margin = 12.40F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "output != sums and sources <= 22",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 4,
-        .margin = 13.75F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "output != sums and sources > 22",
-        .ranking = kRanking3,
-    },
+    {0, 18, 9.66F, 1.01F, 1.00F, 1.02F, ranked(0, 2)},
+    {1, 1, 21.70F, 1.00F, 1.00F, 1.00F, ranked(2, 2)},
+    {2, 15, 12.40F, 1.01F, 1.00F, 1.01F, ranked(4, 2)},
+    {3, 4, 13.75F, 1.01F, 1.00F, 1.02F, ranked(6, 2)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.output == Coherence::sums) {
-        if (product(problem.receivers, problem.samples) <= 1'500'000) {
-            // cpu_openmp tile=512
-            // 18 problems, margin 9.66, regret 1.01 [1.00, 1.02]
-            return kLeaves[0];
-        } else {
-            // cpu_openmp tile=2048
-            // 1 problems, margin 21.70, regret 1.00 [1.00, 1.00]
-            return kLeaves[1];
-        }
-    } else {
-        if (problem.sources <= 22) {
-            // cpu_openmp tile=8192
-            // 15 problems, margin 12.40, regret 1.01 [1.00, 1.01]
-            return kLeaves[2];
-        } else {
-            // cpu_openmp tile=2048
-            // 4 problems, margin 13.75, regret 1.01 [1.00, 1.02]
-            return kLeaves[3];
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    is(output, Coherence::sums, 4),
+    at_most(receivers_times_samples, 1'500'000, 3),
+    leaf(0),
+    leaf(1),
+    at_most(sources, 22, 6),
+    leaf(2),
+    leaf(3),
+};
 
 }  // namespace
 
@@ -112,8 +78,11 @@ Selector<Problem> cpu_emeraldrapids_avx512vnni_4t() {
         .device_key = "cpu-emeraldrapids-avx512vnni-4t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "emeraldrapids", .threads = 4},
         .data_sha256 = "5ef626c15ca28d670a215b3ab70161e14d93dd4b34220801723251e7f9f4fd23",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

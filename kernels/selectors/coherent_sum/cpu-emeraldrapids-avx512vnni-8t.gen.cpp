@@ -17,51 +17,44 @@
 namespace espalier::coherent_sum::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_openmp, {{"tile", 512}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 15.76F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    output,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 22.52F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.output); },
 };
 
+constexpr Column kColumns[] = {
+    {"output", 0},
+};
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_openmp, {{"tile", 512}}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_openmp, {{"tile", 2048}}},
+    {VariantId::cpu_openmp, {{"tile", 8192}}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.01F), at(1, 15.76F),
+    at(2, 1.01F), at(3, 1.00F), at(1, 22.52F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 19,
-        .margin = 15.68F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "output == sums",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 19,
-        .margin = 22.37F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "output != sums",
-        .ranking = kRanking1,
-    },
+    {0, 19, 15.68F, 1.01F, 1.00F, 1.01F, ranked(0, 2)},
+    {1, 19, 22.37F, 1.01F, 1.00F, 1.01F, ranked(2, 3)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.output == Coherence::sums) {
-        // cpu_openmp tile=512
-        // 19 problems, margin 15.68, regret 1.01 [1.00, 1.01]
-        return kLeaves[0];
-    } else {
-        // cpu_openmp tile=2048
-        // 19 problems, margin 22.37, regret 1.01 [1.00, 1.01]
-        return kLeaves[1];
-    }
-}
+constexpr TreeNode kNodes[] = {
+    is(output, Coherence::sums, 2),
+    leaf(0),
+    leaf(1),
+};
 
 }  // namespace
 
@@ -70,8 +63,11 @@ Selector<Problem> cpu_emeraldrapids_avx512vnni_8t() {
         .device_key = "cpu-emeraldrapids-avx512vnni-8t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "emeraldrapids", .threads = 8},
         .data_sha256 = "b1657101350fd9794bcb8927274ce93186fbbb91efa6705ef6c931304d48ad6e",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

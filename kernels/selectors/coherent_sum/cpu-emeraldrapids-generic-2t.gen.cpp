@@ -10,7 +10,6 @@
 //   56ff3b977c3f4907638b0d5a2bc2fda19c5351fee1d011089b4351dc0d58ab9e  cpu_openmp
 //   47091556f643d9f9910ecc5d650b8f72381c766989d0b65826165b9ca692b30f  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/coherent_sum.hpp"
 #include "registries/coherent_sum/ids.hpp"
@@ -18,113 +17,62 @@
 namespace espalier::coherent_sum::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_openmp, {{"tile", 512}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 5.03F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    output,
+    trace_bytes,
+    receivers_times_samples,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 4.67F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.receivers); },
+    [](const Problem& problem) { return static_cast<double>(problem.samples); },
+    [](const Problem& problem) { return static_cast<double>(problem.output); },
+    [](const Problem& problem) { return static_cast<double>(problem.trace_bytes()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"tile", 512}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 6.69F},
+constexpr Column kColumns[] = {
+    {"output", 2},
+    {"trace_bytes", 3},
+    {"receivers * samples", 0, Column::Kind::product, 1},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 7.97F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_openmp, {{"tile", 512}}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_openmp, {{"tile", 8192}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 8.01F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 5.03F),
+    at(2, 1.01F), at(1, 4.67F),
+    at(0, 1.00F), at(1, 6.69F),
+    at(2, 1.01F), at(1, 7.97F),
+    at(2, 1.01F), at(1, 8.01F),
 };
 
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 5,
-        .margin = 5.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "receivers * samples <= 33000 and output == sums",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 5,
-        .margin = 4.63F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "receivers * samples <= 33000 and output != sums",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 3,
-        .margin = 6.69F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "receivers * samples > 33000 and trace_bytes <= 1000000 and output == sums",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 3,
-        .margin = 7.89F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "receivers * samples > 33000 and trace_bytes <= 1000000 and output != sums",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 22,
-        .margin = 7.89F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "receivers * samples > 33000 and trace_bytes > 1000000",
-        .ranking = kRanking4,
-    },
+    {0, 5, 5.01F, 1.00F, 1.00F, 1.01F, ranked(0, 2)},
+    {1, 5, 4.63F, 1.01F, 1.00F, 1.02F, ranked(2, 2)},
+    {2, 3, 6.69F, 1.00F, 1.00F, 1.00F, ranked(4, 2)},
+    {3, 3, 7.89F, 1.01F, 1.00F, 1.02F, ranked(6, 2)},
+    {4, 22, 7.89F, 1.01F, 1.00F, 1.03F, ranked(8, 2)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (product(problem.receivers, problem.samples) <= 33'000) {
-        if (problem.output == Coherence::sums) {
-            // cpu_openmp tile=512
-            // 5 problems, margin 5.01, regret 1.00 [1.00, 1.01]
-            return kLeaves[0];
-        } else {
-            // cpu_openmp tile=8192
-            // 5 problems, margin 4.63, regret 1.01 [1.00, 1.02]
-            return kLeaves[1];
-        }
-    } else {
-        if (problem.trace_bytes() <= 1'000'000) {
-            if (problem.output == Coherence::sums) {
-                // cpu_openmp tile=512
-                // 3 problems, margin 6.69, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
-            } else {
-                // cpu_openmp tile=8192
-                // 3 problems, margin 7.89, regret 1.01 [1.00, 1.02]
-                return kLeaves[3];
-            }
-        } else {
-            // cpu_openmp tile=8192
-            // 22 problems, margin 7.89, regret 1.01 [1.00, 1.03]
-            return kLeaves[4];
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(receivers_times_samples, 33'000, 4),
+    is(output, Coherence::sums, 3),
+    leaf(0),
+    leaf(1),
+    at_most(trace_bytes, 1'000'000, 8),
+    is(output, Coherence::sums, 7),
+    leaf(2),
+    leaf(3),
+    leaf(4),
+};
 
 }  // namespace
 
@@ -133,8 +81,11 @@ Selector<Problem> cpu_emeraldrapids_generic_2t() {
         .device_key = "cpu-emeraldrapids-generic-2t",
         .device = {.isa = Isa::generic, .microarchitecture = "emeraldrapids", .threads = 2},
         .data_sha256 = "5abe69bba9f40c19a99553b9ee50911c596dd115e172093211988cb42fa9d5be",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -10,7 +10,6 @@
 //   56ff3b977c3f4907638b0d5a2bc2fda19c5351fee1d011089b4351dc0d58ab9e  cpu_openmp
 //   47091556f643d9f9910ecc5d650b8f72381c766989d0b65826165b9ca692b30f  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/coherent_sum.hpp"
 #include "registries/coherent_sum/ids.hpp"
@@ -18,71 +17,52 @@
 namespace espalier::coherent_sum::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_openmp, {{"tile", 512}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 4.99F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    output,
+    receivers_times_samples,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 10.45F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.receivers); },
+    [](const Problem& problem) { return static_cast<double>(problem.samples); },
+    [](const Problem& problem) { return static_cast<double>(problem.output); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 7.36F},
+constexpr Column kColumns[] = {
+    {"output", 2},
+    {"receivers * samples", 0, Column::Kind::product, 1},
 };
 
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_openmp, {{"tile", 512}}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_openmp, {{"tile", 2048}}},
+    {VariantId::cpu_openmp, {{"tile", 8192}}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.01F), at(1, 4.99F),
+    at(2, 1.00F), at(1, 10.45F),
+    at(3, 1.00F), at(1, 7.36F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 16,
-        .margin = 4.96F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "output == sums and receivers * samples <= 820000",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 3,
-        .margin = 10.43F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "output == sums and receivers * samples > 820000",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 19,
-        .margin = 7.35F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "output != sums",
-        .ranking = kRanking2,
-    },
+    {0, 16, 4.96F, 1.01F, 1.00F, 1.01F, ranked(0, 2)},
+    {1, 3, 10.43F, 1.00F, 1.00F, 1.01F, ranked(2, 2)},
+    {2, 19, 7.35F, 1.00F, 1.00F, 1.00F, ranked(4, 2)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.output == Coherence::sums) {
-        if (product(problem.receivers, problem.samples) <= 820'000) {
-            // cpu_openmp tile=512
-            // 16 problems, margin 4.96, regret 1.01 [1.00, 1.01]
-            return kLeaves[0];
-        } else {
-            // cpu_openmp tile=2048
-            // 3 problems, margin 10.43, regret 1.00 [1.00, 1.01]
-            return kLeaves[1];
-        }
-    } else {
-        // cpu_openmp tile=8192
-        // 19 problems, margin 7.35, regret 1.00 [1.00, 1.00]
-        return kLeaves[2];
-    }
-}
+constexpr TreeNode kNodes[] = {
+    is(output, Coherence::sums, 4),
+    at_most(receivers_times_samples, 820'000, 3),
+    leaf(0),
+    leaf(1),
+    leaf(2),
+};
 
 }  // namespace
 
@@ -91,8 +71,11 @@ Selector<Problem> cpu_graniterapids_avx512vnni_2t() {
         .device_key = "cpu-graniterapids-avx512vnni-2t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "graniterapids", .threads = 2},
         .data_sha256 = "b4fdab8cf418302e29906375146439734015fcf279d9d9dc02afed108cce1791",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -11,7 +11,6 @@
 //   8e1a8cd5d5aa804135df63b28883d5a6d0c9ce801e918024eb17f3a06182e1ab  cpu_openmp
 //   42a199f0f0a02579beaa755faf483f783ab61ae7870145ec3a856b08ced0775c  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/coherent_sum.hpp"
 #include "registries/coherent_sum/ids.hpp"
@@ -19,97 +18,60 @@
 namespace espalier::coherent_sum::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.93F},
-    {VariantId::cpu_scalar, {}, 3.83F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    samples,
+    samples_times_sources,
+    samples_per_span,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.02F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.63F},
-    {VariantId::cpu_scalar, {}, 19.60F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.samples); },
+    [](const Problem& problem) { return static_cast<double>(problem.sources); },
+    [](const Problem& problem) { return static_cast<double>(problem.span); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.11F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.53F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.54F},
-    {VariantId::cpu_scalar, {}, 20.35F},
+constexpr Column kColumns[] = {
+    {"samples", 0},
+    {"samples * sources", 0, Column::Kind::product, 1},
+    {"samples / span", 0, Column::Kind::ratio, 2},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.10F},
-    {VariantId::cpu_scalar, {}, 25.88F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}},
+    {VariantId::cpu_openmp, {{"tile", 8192}}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}},
+    {VariantId::cpu_openmp, {{"tile", 2048}}},
 };
 
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.01F), at(1, 1.93F), at(2, 3.83F),
+    at(3, 1.02F), at(1, 2.63F), at(2, 19.60F),
+    at(4, 1.11F), at(5, 2.53F), at(1, 2.54F), at(2, 20.35F),
+    at(4, 1.00F), at(1, 3.10F), at(2, 25.88F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 2,
-        .margin = 1.92F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "samples * sources <= 16384 and samples <= 3300 and samples / span <= 0.68",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 28,
-        .margin = 2.58F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "samples * sources <= 16384 and samples <= 3300 and samples / span > 0.68",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 8,
-        .margin = 2.27F,
-        .regret = 1.11F,
-        .regret_lo = 1.06F,
-        .regret_hi = 1.17F,
-        .path = "samples * sources <= 16384 and samples > 3300",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 8,
-        .margin = 3.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 16384",
-        .ranking = kRanking3,
-    },
+    {0, 2, 1.92F, 1.01F, 1.01F, 1.01F, ranked(0, 3)},
+    {1, 28, 2.58F, 1.02F, 1.01F, 1.03F, ranked(3, 3)},
+    {2, 8, 2.27F, 1.11F, 1.06F, 1.17F, ranked(6, 4)},  // problems nearby
+    {3, 8, 3.09F, 1.00F, 1.00F, 1.00F, ranked(10, 3)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (product(problem.samples, problem.sources) <= 16'384) {
-        if (problem.samples <= 3300) {
-            if (ratio(problem.samples, problem.span) <= 0.68) {
-                // cpu_avx2 receivers=32;window=384
-                // 2 problems, margin 1.92, regret 1.01 [1.01, 1.01]
-                return kLeaves[0];
-            } else {
-                // cpu_avx2 receivers=8;window=768
-                // 28 problems, margin 2.58, regret 1.02 [1.01, 1.03]
-                return kLeaves[1];
-            }
-        } else {
-            // cpu_avx2 receivers=8;window=384
-            // 8 problems nearby, margin 2.27, regret 1.11 [1.06, 1.17]
-            return kLeaves[2];
-        }
-    } else {
-        // cpu_avx2 receivers=8;window=384
-        // 8 problems, margin 3.09, regret 1.00 [1.00, 1.00]
-        return kLeaves[3];
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(samples_times_sources, 16'384, 6),
+    at_most(samples, 3300, 5),
+    at_most(samples_per_span, 0.68, 4),
+    leaf(0),
+    leaf(1),
+    leaf(2),
+    leaf(3),
+};
 
 }  // namespace
 
@@ -118,8 +80,11 @@ Selector<Problem> cpu_zen5_avx2_2t() {
         .device_key = "cpu-zen5-avx2-2t",
         .device = {.isa = Isa::avx2, .microarchitecture = "zen5", .threads = 2},
         .data_sha256 = "83bc0825cd56713a92a0d178f2d2bd5768b4fe773218f31b962c49459662daf8",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -13,7 +13,6 @@
 //   8e1a8cd5d5aa804135df63b28883d5a6d0c9ce801e918024eb17f3a06182e1ab  cpu_openmp
 //   42a199f0f0a02579beaa755faf483f783ab61ae7870145ec3a856b08ced0775c  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/coherent_sum.hpp"
 #include "registries/coherent_sum/ids.hpp"
@@ -21,802 +20,182 @@
 namespace espalier::coherent_sum::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    receivers,
+    samples,
+    sources,
+    additions,
+    receivers_per_samples,
+    receivers_times_samples,
+    receivers_per_sources,
+    receivers_times_sources,
+    receivers_times_span,
+    samples_per_sources,
+    samples_per_span,
+    sources_per_span,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 768}}, 1.01F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 768}}, 1.11F},
-    {VariantId::cpu_avx2, {{"receivers", 128}, {"window", 768}}, 1.11F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.55F},
-    {VariantId::cpu_scalar, {}, 11.99F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.receivers); },
+    [](const Problem& problem) { return static_cast<double>(problem.samples); },
+    [](const Problem& problem) { return static_cast<double>(problem.sources); },
+    [](const Problem& problem) { return static_cast<double>(problem.span); },
+    [](const Problem& problem) { return static_cast<double>(problem.additions()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.16F},
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 384}}, 1.09F},
-    {VariantId::cpu_avx2, {{"receivers", 128}, {"window", 384}}, 1.10F},
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.18F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.85F},
-    {VariantId::cpu_scalar, {}, 4.73F},
+constexpr Column kColumns[] = {
+    {"receivers", 0},
+    {"samples", 1},
+    {"sources", 2},
+    {"additions", 4},
+    {"receivers / samples", 0, Column::Kind::ratio, 1},
+    {"receivers * samples", 0, Column::Kind::product, 1},
+    {"receivers / sources", 0, Column::Kind::ratio, 2},
+    {"receivers * sources", 0, Column::Kind::product, 2},
+    {"receivers * span", 0, Column::Kind::product, 3},
+    {"samples / sources", 1, Column::Kind::ratio, 2},
+    {"samples / span", 1, Column::Kind::ratio, 3},
+    {"sources / span", 2, Column::Kind::ratio, 3},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 384}}, 1.01F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.08F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.20F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.21F},
-    {VariantId::cpu_scalar, {}, 10.26F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 768}}},
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 768}}},
+    {VariantId::cpu_avx2, {{"receivers", 128}, {"window", 768}}},
+    {VariantId::cpu_openmp, {{"tile", 8192}}},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}},
+    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 384}}},
+    {VariantId::cpu_avx2, {{"receivers", 128}, {"window", 384}}},
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}},
+    {VariantId::cpu_openmp, {{"tile", 2048}}},
+    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}},
+    {VariantId::cpu_openmp, {{"tile", 512}}},
+    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 384}}},
+    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}},
+    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}},
+    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 768}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 768}}, 1.02F},
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 384}}, 1.02F},
-    {VariantId::cpu_avx2, {{"receivers", 128}, {"window", 768}}, 1.04F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 768}}, 1.04F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 1.97F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 1.99F},
-    {VariantId::cpu_scalar, {}, 6.04F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F),
+    at(1, 1.01F), at(2, 1.11F), at(3, 1.11F), at(4, 2.55F), at(0, 11.99F),
+    at(5, 1.16F), at(6, 1.09F), at(7, 1.10F), at(8, 1.18F), at(9, 1.85F), at(0, 4.73F),
+    at(6, 1.01F), at(10, 1.08F), at(9, 2.20F), at(4, 2.21F), at(0, 10.26F),
+    at(1, 1.02F), at(6, 1.02F), at(3, 1.04F), at(2, 1.04F), at(9, 1.97F), at(11, 1.99F), at(0, 6.04F),
+    at(12, 1.02F), at(10, 1.18F), at(11, 3.31F), at(4, 3.41F), at(0, 25.40F),
+    at(8, 1.01F), at(5, 1.18F), at(13, 1.21F), at(4, 3.22F), at(0, 28.31F),
+    at(12, 1.03F), at(10, 1.12F), at(4, 3.24F), at(11, 3.24F), at(0, 25.04F),
+    at(12, 1.01F), at(10, 1.12F), at(11, 5.00F), at(4, 5.03F), at(0, 24.55F),
+    at(12, 1.01F), at(2, 1.11F), at(10, 1.11F), at(4, 4.59F), at(0, 36.14F),
+    at(14, 1.02F), at(8, 1.01F), at(13, 1.19F), at(11, 3.61F), at(4, 3.84F), at(0, 31.66F),
+    at(12, 1.00F), at(6, 1.00F), at(7, 1.19F), at(9, 3.64F), at(0, 18.08F),
+    at(14, 1.02F), at(13, 1.17F), at(4, 3.21F), at(0, 30.89F),
+    at(14, 1.02F), at(13, 1.20F), at(4, 3.45F), at(0, 36.58F),
+    at(1, 1.02F), at(13, 1.12F), at(10, 1.17F), at(4, 3.53F), at(0, 44.33F),
+    at(15, 1.00F), at(1, 1.00F), at(10, 1.07F), at(4, 1.95F), at(9, 2.01F), at(0, 7.26F),
+    at(6, 1.01F), at(10, 1.15F), at(9, 2.34F), at(4, 2.39F), at(0, 11.43F),
+    at(15, 1.01F), at(1, 1.01F), at(13, 1.15F), at(2, 1.17F), at(9, 2.78F), at(0, 12.16F),
+    at(6, 1.00F), at(10, 1.15F), at(4, 3.07F), at(0, 25.06F),
+    at(15, 1.02F), at(13, 1.19F), at(4, 3.69F), at(0, 28.57F),
+    at(6, 1.01F), at(5, 1.20F), at(13, 1.24F), at(4, 3.66F), at(0, 54.22F),
+    at(14, 1.01F), at(15, 1.01F), at(13, 1.16F), at(3, 1.16F), at(9, 2.53F), at(4, 2.53F), at(0, 13.52F),
+    at(12, 1.02F), at(6, 1.01F), at(7, 1.20F), at(10, 1.20F), at(9, 3.28F), at(0, 24.18F),
+    at(15, 1.00F), at(2, 1.20F), at(13, 1.25F), at(9, 3.11F), at(4, 3.12F), at(0, 29.67F),
+    at(8, 1.00F), at(10, 1.17F), at(13, 1.23F), at(4, 2.99F), at(0, 52.52F),
+    at(14, 1.00F), at(13, 1.14F), at(9, 3.17F), at(4, 3.18F), at(0, 33.73F),
+    at(1, 1.02F), at(2, 1.20F), at(13, 1.21F), at(4, 4.02F), at(0, 30.93F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 384}}, 1.02F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.18F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 3.31F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.41F},
-    {VariantId::cpu_scalar, {}, 25.40F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.01F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.18F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.21F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.22F},
-    {VariantId::cpu_scalar, {}, 28.31F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 384}}, 1.03F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.12F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.24F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 3.24F},
-    {VariantId::cpu_scalar, {}, 25.04F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 384}}, 1.01F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.12F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 5.00F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 5.03F},
-    {VariantId::cpu_scalar, {}, 24.55F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 384}}, 1.01F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 768}}, 1.11F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.11F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 4.59F},
-    {VariantId::cpu_scalar, {}, 36.14F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.02F},
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.01F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.19F},
-    {VariantId::cpu_openmp, {{"tile", 512}}, 3.61F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.84F},
-    {VariantId::cpu_scalar, {}, 31.66F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 384}}, 1.00F},
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 384}}, 1.00F},
-    {VariantId::cpu_avx2, {{"receivers", 128}, {"window", 384}}, 1.19F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.64F},
-    {VariantId::cpu_scalar, {}, 18.08F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.02F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.17F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.21F},
-    {VariantId::cpu_scalar, {}, 30.89F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.02F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.20F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.45F},
-    {VariantId::cpu_scalar, {}, 36.58F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 768}}, 1.02F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.12F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.17F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.53F},
-    {VariantId::cpu_scalar, {}, 44.33F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 768}}, 1.00F},
-    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 768}}, 1.00F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.07F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 1.95F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.01F},
-    {VariantId::cpu_scalar, {}, 7.26F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 384}}, 1.01F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.15F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.34F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.39F},
-    {VariantId::cpu_scalar, {}, 11.43F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 768}}, 1.01F},
-    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 768}}, 1.01F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.15F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 768}}, 1.17F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.78F},
-    {VariantId::cpu_scalar, {}, 12.16F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 384}}, 1.00F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.15F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.07F},
-    {VariantId::cpu_scalar, {}, 25.06F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 768}}, 1.02F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.19F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.69F},
-    {VariantId::cpu_scalar, {}, 28.57F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 384}}, 1.01F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 384}}, 1.20F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.24F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.66F},
-    {VariantId::cpu_scalar, {}, 54.22F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.01F},
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 768}}, 1.01F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.16F},
-    {VariantId::cpu_avx2, {{"receivers", 128}, {"window", 768}}, 1.16F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 2.53F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.53F},
-    {VariantId::cpu_scalar, {}, 13.52F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 384}}, 1.02F},
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 384}}, 1.01F},
-    {VariantId::cpu_avx2, {{"receivers", 128}, {"window", 384}}, 1.20F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.20F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.28F},
-    {VariantId::cpu_scalar, {}, 24.18F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::cpu_avx512, {{"receivers", 128}, {"window", 768}}, 1.00F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 768}}, 1.20F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.25F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.11F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.12F},
-    {VariantId::cpu_scalar, {}, 29.67F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 384}}, 1.00F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 384}}, 1.17F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.23F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 2.99F},
-    {VariantId::cpu_scalar, {}, 52.52F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::cpu_avx512, {{"receivers", 8}, {"window", 768}}, 1.00F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.14F},
-    {VariantId::cpu_openmp, {{"tile", 2048}}, 3.17F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 3.18F},
-    {VariantId::cpu_scalar, {}, 33.73F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::cpu_avx512, {{"receivers", 32}, {"window", 768}}, 1.02F},
-    {VariantId::cpu_avx2, {{"receivers", 32}, {"window", 768}}, 1.20F},
-    {VariantId::cpu_avx2, {{"receivers", 8}, {"window", 768}}, 1.21F},
-    {VariantId::cpu_openmp, {{"tile", 8192}}, 4.02F},
-    {VariantId::cpu_scalar, {}, 30.93F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 5,
-        .margin = 2.80F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "additions <= 2700",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 27,
-        .margin = 1.10F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.02F,
-        .path = "additions > 2700 and samples / sources <= 180 and receivers <= 11",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 7,
-        .margin = 0.93F,
-        .regret = 1.16F,
-        .regret_lo = 1.07F,
-        .regret_hi = 1.28F,
-        .path = "additions > 2700 "
-                "and samples / sources <= 180 "
-                "and receivers > 11 "
-                "and receivers * samples <= 680000 "
-                "and sources <= 3 "
-                "and additions <= 5600",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 5,
-        .margin = 1.06F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "additions > 2700 "
-                "and samples / sources <= 180 "
-                "and receivers > 11 "
-                "and receivers * samples <= 680000 "
-                "and sources <= 3 "
-                "and additions > 5600",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 8,
-        .margin = 1.01F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
-        .path = "additions > 2700 "
-                "and samples / sources <= 180 "
-                "and receivers > 11 "
-                "and receivers * samples <= 680000 "
-                "and sources > 3 "
-                "and additions <= 120000",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 24,
-        .margin = 1.16F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
-        .path = "additions > 2700 "
-                "and samples / sources <= 180 "
-                "and receivers > 11 "
-                "and receivers * samples <= 680000 "
-                "and sources > 3 "
-                "and additions > 120000 "
-                "and receivers * sources <= 12000 "
-                "and receivers / samples <= 0.22 "
-                "and receivers <= 68",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 7,
-        .margin = 1.16F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "additions > 2700 "
-                "and samples / sources <= 180 "
-                "and receivers > 11 "
-                "and receivers * samples <= 680000 "
-                "and sources > 3 "
-                "and additions > 120000 "
-                "and receivers * sources <= 12000 "
-                "and receivers / samples <= 0.22 "
-                "and receivers > 68",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 28,
-        .margin = 1.10F,
-        .regret = 1.03F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.04F,
-        .path = "additions > 2700 "
-                "and samples / sources <= 180 "
-                "and receivers > 11 "
-                "and receivers * samples <= 680000 "
-                "and sources > 3 "
-                "and additions > 120000 "
-                "and receivers * sources <= 12000 "
-                "and receivers / samples > 0.22",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 10,
-        .margin = 1.11F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "additions > 2700 "
-                "and samples / sources <= 180 "
-                "and receivers > 11 "
-                "and receivers * samples <= 680000 "
-                "and sources > 3 "
-                "and additions > 120000 "
-                "and receivers * sources > 12000 "
-                "and samples <= 1000 "
-                "and receivers * samples <= 39000",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 10,
-        .margin = 1.09F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "additions > 2700 "
-                "and samples / sources <= 180 "
-                "and receivers > 11 "
-                "and receivers * samples <= 680000 "
-                "and sources > 3 "
-                "and additions > 120000 "
-                "and receivers * sources > 12000 "
-                "and samples <= 1000 "
-                "and receivers * samples > 39000 "
-                "and samples <= 330",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 10,
-        .margin = 1.17F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "additions > 2700 "
-                "and samples / sources <= 180 "
-                "and receivers > 11 "
-                "and receivers * samples <= 680000 "
-                "and sources > 3 "
-                "and additions > 120000 "
-                "and receivers * sources > 12000 "
-                "and samples <= 1000 "
-                "and receivers * samples > 39000 "
-                "and samples > 330",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 1,
-        .margin = 1.19F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "additions > 2700 "
-                "and samples / sources <= 180 "
-                "and receivers > 11 "
-                "and receivers * samples <= 680000 "
-                "and sources > 3 "
-                "and additions > 120000 "
-                "and receivers * sources > 12000 "
-                "and samples > 1000 "
-                "and receivers <= 27",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 8,
-        .margin = 1.15F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "additions > 2700 "
-                "and samples / sources <= 180 "
-                "and receivers > 11 "
-                "and receivers * samples <= 680000 "
-                "and sources > 3 "
-                "and additions > 120000 "
-                "and receivers * sources > 12000 "
-                "and samples > 1000 "
-                "and receivers > 27",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 7,
-        .margin = 1.18F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
-        .path = "additions > 2700 "
-                "and samples / sources <= 180 "
-                "and receivers > 11 "
-                "and receivers * samples > 680000 "
-                "and receivers / sources <= 68",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 4,
-        .margin = 1.09F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "additions > 2700 "
-                "and samples / sources <= 180 "
-                "and receivers > 11 "
-                "and receivers * samples > 680000 "
-                "and receivers / sources > 68",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 2,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "additions > 2700 "
-                "and samples / sources > 180 "
-                "and sources <= 10 "
-                "and samples / span <= 1.2 "
-                "and receivers * sources <= 16",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 8,
-        .margin = 1.13F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "additions > 2700 "
-                "and samples / sources > 180 "
-                "and sources <= 10 "
-                "and samples / span <= 1.2 "
-                "and receivers * sources > 16",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 29,
-        .margin = 1.14F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.02F,
-        .path = "additions > 2700 "
-                "and samples / sources > 180 "
-                "and sources <= 10 "
-                "and samples / span > 1.2 "
-                "and receivers * samples <= 560000",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 4,
-        .margin = 1.15F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "additions > 2700 "
-                "and samples / sources > 180 "
-                "and sources <= 10 "
-                "and samples / span > 1.2 "
-                "and receivers * samples > 560000 "
-                "and receivers * samples <= 1048576",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 14,
-        .margin = 1.17F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "additions > 2700 "
-                "and samples / sources > 180 "
-                "and sources <= 10 "
-                "and samples / span > 1.2 "
-                "and receivers * samples > 560000 "
-                "and receivers * samples > 1048576 "
-                "and sources / span <= 0.033",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 4,
-        .margin = 1.23F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "additions > 2700 "
-                "and samples / sources > 180 "
-                "and sources <= 10 "
-                "and samples / span > 1.2 "
-                "and receivers * samples > 560000 "
-                "and receivers * samples > 1048576 "
-                "and sources / span > 0.033",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 7,
-        .margin = 1.15F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "additions > 2700 and samples / sources > 180 and sources > 10 and receivers <= 8",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 8,
-        .margin = 1.18F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "additions > 2700 "
-                "and samples / sources > 180 "
-                "and sources > 10 "
-                "and receivers > 8 "
-                "and receivers <= 39 "
-                "and additions <= 39000000",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 3,
-        .margin = 1.25F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "additions > 2700 "
-                "and samples / sources > 180 "
-                "and sources > 10 "
-                "and receivers > 8 "
-                "and receivers <= 39 "
-                "and additions > 39000000",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
-        .problems = 2,
-        .margin = 1.17F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "additions > 2700 "
-                "and samples / sources > 180 "
-                "and sources > 10 "
-                "and receivers > 8 "
-                "and receivers > 39 "
-                "and receivers * span <= 150000 "
-                "and samples <= 16384",
-        .ranking = kRanking24,
-    },
-    {
-        .id = 25,
-        .problems = 2,
-        .margin = 1.14F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "additions > 2700 "
-                "and samples / sources > 180 "
-                "and sources > 10 "
-                "and receivers > 8 "
-                "and receivers > 39 "
-                "and receivers * span <= 150000 "
-                "and samples > 16384",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
-        .problems = 3,
-        .margin = 1.17F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.07F,
-        .path = "additions > 2700 "
-                "and samples / sources > 180 "
-                "and sources > 10 "
-                "and receivers > 8 "
-                "and receivers > 39 "
-                "and receivers * span > 150000",
-        .ranking = kRanking26,
-    },
+    {0, 5, 2.80F, 1.00F, 1.00F, 1.00F, ranked(0, 1)},
+    {1, 27, 1.10F, 1.01F, 1.01F, 1.02F, ranked(1, 5)},
+    {2, 7, 0.93F, 1.16F, 1.07F, 1.28F, ranked(6, 6)},  // problems nearby
+    {3, 5, 1.06F, 1.01F, 1.00F, 1.04F, ranked(12, 5)},
+    {4, 8, 1.01F, 1.02F, 1.01F, 1.04F, ranked(17, 7)},
+    {5, 24, 1.16F, 1.02F, 1.01F, 1.04F, ranked(24, 5)},
+    {6, 7, 1.16F, 1.01F, 1.00F, 1.03F, ranked(29, 5)},
+    {7, 28, 1.10F, 1.03F, 1.02F, 1.04F, ranked(34, 5)},
+    {8, 10, 1.11F, 1.01F, 1.00F, 1.01F, ranked(39, 5)},
+    {9, 10, 1.09F, 1.01F, 1.00F, 1.03F, ranked(44, 5)},
+    {10, 10, 1.17F, 1.02F, 1.01F, 1.03F, ranked(49, 6)},
+    {11, 1, 1.19F, 1.00F, 1.00F, 1.00F, ranked(55, 5)},
+    {12, 8, 1.15F, 1.02F, 1.00F, 1.04F, ranked(60, 4)},
+    {13, 7, 1.18F, 1.02F, 1.01F, 1.04F, ranked(64, 4)},
+    {14, 4, 1.09F, 1.02F, 1.00F, 1.06F, ranked(68, 5)},
+    {15, 2, 1.07F, 1.00F, 1.00F, 1.00F, ranked(73, 6)},
+    {16, 8, 1.13F, 1.01F, 1.00F, 1.03F, ranked(79, 5)},
+    {17, 29, 1.14F, 1.01F, 1.01F, 1.02F, ranked(84, 6)},
+    {18, 4, 1.15F, 1.00F, 1.00F, 1.01F, ranked(90, 4)},
+    {19, 14, 1.17F, 1.02F, 1.00F, 1.04F, ranked(94, 4)},
+    {20, 4, 1.23F, 1.01F, 1.00F, 1.03F, ranked(98, 5)},
+    {21, 7, 1.15F, 1.01F, 1.00F, 1.02F, ranked(103, 7)},
+    {22, 8, 1.18F, 1.02F, 1.00F, 1.03F, ranked(110, 6)},
+    {23, 3, 1.25F, 1.00F, 1.00F, 1.00F, ranked(116, 6)},
+    {24, 2, 1.17F, 1.00F, 1.00F, 1.01F, ranked(122, 5)},
+    {25, 2, 1.14F, 1.00F, 1.00F, 1.00F, ranked(127, 5)},
+    {26, 3, 1.17F, 1.02F, 1.00F, 1.07F, ranked(132, 5)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.additions() <= 2700) {
-        // cpu_scalar default
-        // 5 problems, margin 2.80, regret 1.00 [1.00, 1.00]
-        return kLeaves[0];
-    } else {
-        if (ratio(problem.samples, problem.sources) <= 180) {
-            if (problem.receivers <= 11) {
-                // cpu_avx512 receivers=32;window=768
-                // 27 problems, margin 1.10, regret 1.01 [1.01, 1.02]
-                return kLeaves[1];
-            } else {
-                if (product(problem.receivers, problem.samples) <= 680'000) {
-                    if (problem.sources <= 3) {
-                        if (problem.additions() <= 5600) {
-                            // cpu_avx2 receivers=8;window=384
-                            // 7 problems nearby, margin 0.93, regret 1.16 [1.07, 1.28]
-                            return kLeaves[2];
-                        } else {
-                            // cpu_avx512 receivers=128;window=384
-                            // 5 problems, margin 1.06, regret 1.01 [1.00, 1.04]
-                            return kLeaves[3];
-                        }
-                    } else {
-                        if (problem.additions() <= 120'000) {
-                            // cpu_avx512 receivers=32;window=768
-                            // 8 problems, margin 1.01, regret 1.02 [1.01, 1.04]
-                            return kLeaves[4];
-                        } else {
-                            if (product(problem.receivers, problem.sources) <= 12'000) {
-                                if (ratio(problem.receivers, problem.samples) <= 0.22) {
-                                    if (problem.receivers <= 68) {
-                                        // cpu_avx512 receivers=32;window=384
-                                        // 24 problems, margin 1.16, regret 1.02 [1.01, 1.04]
-                                        return kLeaves[5];
-                                    } else {
-                                        // cpu_avx512 receivers=8;window=384
-                                        // 7 problems, margin 1.16, regret 1.01 [1.00, 1.03]
-                                        return kLeaves[6];
-                                    }
-                                } else {
-                                    // cpu_avx512 receivers=32;window=384
-                                    // 28 problems, margin 1.10, regret 1.03 [1.02, 1.04]
-                                    return kLeaves[7];
-                                }
-                            } else {
-                                if (problem.samples <= 1000) {
-                                    if (product(problem.receivers, problem.samples) <= 39'000) {
-                                        // cpu_avx512 receivers=32;window=384
-                                        // 10 problems, margin 1.11, regret 1.01 [1.00, 1.01]
-                                        return kLeaves[8];
-                                    } else {
-                                        if (problem.samples <= 330) {
-                                            // cpu_avx512 receivers=32;window=384
-                                            // 10 problems, margin 1.09, regret 1.01 [1.00, 1.03]
-                                            return kLeaves[9];
-                                        } else {
-                                            // cpu_avx512 receivers=8;window=768
-                                            // 10 problems, margin 1.17, regret 1.02 [1.01, 1.03]
-                                            return kLeaves[10];
-                                        }
-                                    }
-                                } else {
-                                    if (problem.receivers <= 27) {
-                                        // cpu_avx512 receivers=32;window=384
-                                        // 1 problems, margin 1.19, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[11];
-                                    } else {
-                                        // cpu_avx512 receivers=8;window=768
-                                        // 8 problems, margin 1.15, regret 1.02 [1.00, 1.04]
-                                        return kLeaves[12];
-                                    }
-                                }
-                            }
-                        }
-                    }
-                } else {
-                    if (ratio(problem.receivers, problem.sources) <= 68) {
-                        // cpu_avx512 receivers=8;window=768
-                        // 7 problems, margin 1.18, regret 1.02 [1.01, 1.04]
-                        return kLeaves[13];
-                    } else {
-                        // cpu_avx512 receivers=32;window=768
-                        // 4 problems, margin 1.09, regret 1.02 [1.00, 1.06]
-                        return kLeaves[14];
-                    }
-                }
-            }
-        } else {
-            if (problem.sources <= 10) {
-                if (ratio(problem.samples, problem.span) <= 1.2) {
-                    if (product(problem.receivers, problem.sources) <= 16) {
-                        // cpu_avx512 receivers=128;window=768
-                        // 2 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                        return kLeaves[15];
-                    } else {
-                        // cpu_avx512 receivers=128;window=384
-                        // 8 problems, margin 1.13, regret 1.01 [1.00, 1.03]
-                        return kLeaves[16];
-                    }
-                } else {
-                    if (product(problem.receivers, problem.samples) <= 560'000) {
-                        // cpu_avx512 receivers=128;window=768
-                        // 29 problems, margin 1.14, regret 1.01 [1.01, 1.02]
-                        return kLeaves[17];
-                    } else {
-                        if (product(problem.receivers, problem.samples) <= 1'048'576) {
-                            // cpu_avx512 receivers=128;window=384
-                            // 4 problems, margin 1.15, regret 1.00 [1.00, 1.01]
-                            return kLeaves[18];
-                        } else {
-                            if (ratio(problem.sources, problem.span) <= 0.033) {
-                                // cpu_avx512 receivers=128;window=768
-                                // 14 problems, margin 1.17, regret 1.02 [1.00, 1.04]
-                                return kLeaves[19];
-                            } else {
-                                // cpu_avx512 receivers=128;window=384
-                                // 4 problems, margin 1.23, regret 1.01 [1.00, 1.03]
-                                return kLeaves[20];
-                            }
-                        }
-                    }
-                }
-            } else {
-                if (problem.receivers <= 8) {
-                    // cpu_avx512 receivers=8;window=768
-                    // 7 problems, margin 1.15, regret 1.01 [1.00, 1.02]
-                    return kLeaves[21];
-                } else {
-                    if (problem.receivers <= 39) {
-                        if (problem.additions() <= 39'000'000) {
-                            // cpu_avx512 receivers=32;window=384
-                            // 8 problems, margin 1.18, regret 1.02 [1.00, 1.03]
-                            return kLeaves[22];
-                        } else {
-                            // cpu_avx512 receivers=128;window=768
-                            // 3 problems, margin 1.25, regret 1.00 [1.00, 1.00]
-                            return kLeaves[23];
-                        }
-                    } else {
-                        if (product(problem.receivers, problem.span) <= 150'000) {
-                            if (problem.samples <= 16'384) {
-                                // cpu_avx512 receivers=8;window=384
-                                // 2 problems, margin 1.17, regret 1.00 [1.00, 1.01]
-                                return kLeaves[24];
-                            } else {
-                                // cpu_avx512 receivers=8;window=768
-                                // 2 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                                return kLeaves[25];
-                            }
-                        } else {
-                            // cpu_avx512 receivers=32;window=768
-                            // 3 problems, margin 1.17, regret 1.02 [1.00, 1.07]
-                            return kLeaves[26];
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(additions, 2700, 2),
+    leaf(0),
+    at_most(samples_per_sources, 180, 30),
+    at_most(receivers, 11, 5),
+    leaf(1),
+    at_most(receivers_times_samples, 680'000, 27),
+    at_most(sources, 3, 10),
+    at_most(additions, 5600, 9),
+    leaf(2),
+    leaf(3),
+    at_most(additions, 120'000, 12),
+    leaf(4),
+    at_most(receivers_times_sources, 12'000, 18),
+    at_most(receivers_per_samples, 0.22, 17),
+    at_most(receivers, 68, 16),
+    leaf(5),
+    leaf(6),
+    leaf(7),
+    at_most(samples, 1000, 24),
+    at_most(receivers_times_samples, 39'000, 21),
+    leaf(8),
+    at_most(samples, 330, 23),
+    leaf(9),
+    leaf(10),
+    at_most(receivers, 27, 26),
+    leaf(11),
+    leaf(12),
+    at_most(receivers_per_sources, 68, 29),
+    leaf(13),
+    leaf(14),
+    at_most(sources, 10, 42),
+    at_most(samples_per_span, 1.2, 35),
+    at_most(receivers_times_sources, 16, 34),
+    leaf(15),
+    leaf(16),
+    at_most(receivers_times_samples, 560'000, 37),
+    leaf(17),
+    at_most(receivers_times_samples, 1'048'576, 39),
+    leaf(18),
+    at_most(sources_per_span, 0.033, 41),
+    leaf(19),
+    leaf(20),
+    at_most(receivers, 8, 44),
+    leaf(21),
+    at_most(receivers, 39, 48),
+    at_most(additions, 39'000'000, 47),
+    leaf(22),
+    leaf(23),
+    at_most(receivers_times_span, 150'000, 52),
+    at_most(samples, 16'384, 51),
+    leaf(24),
+    leaf(25),
+    leaf(26),
+};
 
 }  // namespace
 
@@ -825,8 +204,11 @@ Selector<Problem> cpu_zen5_avx512vnni_2t() {
         .device_key = "cpu-zen5-avx512vnni-2t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "zen5", .threads = 2},
         .data_sha256 = "9258ee61b8cfee39da397c0d0e534ceb5a732400e88e5cebf2e180b9f209bb13",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -16,7 +16,6 @@
 //   eb2a2300c93f1bc20fce943b2ee99b3efbb334c4242423bc8938547003fd7c20  source_tiles
 //   8e06a771aa084fe4084c17abc852153384303d06a2d4f34ebfb349cc50433cf8  times_per_thread
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/coherent_sum.hpp"
 #include "registries/coherent_sum/ids.hpp"
@@ -24,1796 +23,330 @@
 namespace espalier::coherent_sum::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.02F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.10F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 50}}, 1.17F},
-    {VariantId::global_cached, {{"block", 256}}, 1.17F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    receivers,
+    samples,
+    sources,
+    span,
+    output,
+    additions,
+    trace_bytes,
+    receivers_per_samples,
+    receivers_per_sources,
+    receivers_times_sources,
+    receivers_per_span,
+    receivers_times_span,
+    samples_per_sources,
+    samples_times_sources,
+    samples_per_span,
+    samples_times_span,
+    sources_per_span,
+    sources_times_span,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.01F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.00F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.09F},
-    {VariantId::global_cached, {{"block", 256}}, 1.24F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.receivers); },
+    [](const Problem& problem) { return static_cast<double>(problem.samples); },
+    [](const Problem& problem) { return static_cast<double>(problem.sources); },
+    [](const Problem& problem) { return static_cast<double>(problem.span); },
+    [](const Problem& problem) { return static_cast<double>(problem.output); },
+    [](const Problem& problem) { return static_cast<double>(problem.additions()); },
+    [](const Problem& problem) { return static_cast<double>(problem.trace_bytes()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.37F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.37F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.39F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.42F},
-    {VariantId::global_cached, {{"block", 256}}, 1.80F},
+constexpr Column kColumns[] = {
+    {"receivers", 0},
+    {"samples", 1},
+    {"sources", 2},
+    {"span", 3},
+    {"output", 4},
+    {"additions", 5},
+    {"trace_bytes", 6},
+    {"receivers / samples", 0, Column::Kind::ratio, 1},
+    {"receivers / sources", 0, Column::Kind::ratio, 2},
+    {"receivers * sources", 0, Column::Kind::product, 2},
+    {"receivers / span", 0, Column::Kind::ratio, 3},
+    {"receivers * span", 0, Column::Kind::product, 3},
+    {"samples / sources", 1, Column::Kind::ratio, 2},
+    {"samples * sources", 1, Column::Kind::product, 2},
+    {"samples / span", 1, Column::Kind::ratio, 3},
+    {"samples * span", 1, Column::Kind::product, 3},
+    {"sources / span", 2, Column::Kind::ratio, 3},
+    {"sources * span", 2, Column::Kind::product, 3},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::times_per_thread, {{"block", 256}, {"times", 2}}, 1.01F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.01F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.14F},
-    {VariantId::global_cached, {{"block", 128}}, 1.57F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 50}}, 1.59F},
-    {VariantId::global_cached, {{"block", 256}}, 1.59F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}},
+    {VariantId::shared_hodograph, {{"block", 256}}},
+    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 50}}},
+    {VariantId::global_cached, {{"block", 256}}},
+    {VariantId::shared_hodograph, {{"block", 512}}},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}},
+    {VariantId::shared_hodograph, {{"block", 128}}},
+    {VariantId::shared_subsums, {{"sources", 128}}},
+    {VariantId::times_per_thread, {{"block", 256}, {"times", 2}}},
+    {VariantId::global_cached, {{"block", 128}}},
+    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 0}}},
+    {VariantId::global_subsums, {}},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}},
+    {VariantId::shared_subsums, {{"sources", 256}}},
+    {VariantId::shared_hodograph, {{"block", 1024}}},
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}},
+    {VariantId::times_per_thread, {{"block", 256}, {"times", 4}}},
+    {VariantId::global_cached, {{"block", 512}}},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}},
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}},
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 2}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.02F},
-    {VariantId::global_cached, {{"block", 128}}, 1.09F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.09F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 0}}, 1.13F},
-    {VariantId::global_cached, {{"block", 256}}, 1.14F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.02F), at(1, 1.10F), at(2, 1.17F), at(3, 1.17F),
+    at(4, 1.01F), at(1, 1.00F), at(0, 1.09F), at(3, 1.24F),
+    at(5, 1.00F), at(6, 1.37F), at(1, 1.37F), at(7, 1.39F), at(0, 1.42F), at(3, 1.80F),
+    at(8, 1.01F), at(0, 1.01F), at(4, 1.14F), at(9, 1.57F), at(2, 1.59F), at(3, 1.59F),
+    at(0, 1.02F), at(9, 1.09F), at(6, 1.09F), at(10, 1.13F), at(3, 1.14F),
+    at(6, 1.02F), at(0, 1.35F), at(9, 1.40F), at(3, 1.56F),
+    at(1, 1.01F), at(0, 1.07F), at(9, 1.20F), at(3, 1.20F),
+    at(11, 1.00F), at(12, 1.26F), at(13, 1.32F), at(4, 1.68F), at(6, 1.76F), at(3, 2.81F),
+    at(6, 1.70F), at(12, 1.81F), at(0, 1.97F), at(11, 2.00F), at(3, 2.26F),
+    at(1, 1.02F), at(0, 1.15F), at(9, 1.50F), at(3, 1.49F),
+    at(0, 1.00F), at(6, 1.18F), at(9, 1.72F), at(2, 1.72F), at(3, 1.72F),
+    at(4, 1.01F), at(14, 1.00F), at(8, 1.26F), at(3, 1.64F),
+    at(8, 1.03F), at(0, 1.00F), at(4, 1.50F), at(3, 2.21F),
+    at(4, 1.00F), at(14, 1.00F), at(0, 1.30F), at(3, 1.63F),
+    at(13, 1.00F), at(11, 1.13F), at(7, 1.15F), at(4, 1.43F), at(12, 1.62F), at(3, 2.29F),
+    at(7, 1.00F), at(5, 1.16F), at(1, 1.40F), at(4, 1.42F), at(8, 1.60F), at(3, 2.08F),
+    at(1, 1.00F), at(14, 1.00F), at(0, 1.41F), at(2, 1.55F), at(12, 2.45F), at(3, 1.55F),
+    at(11, 1.00F), at(13, 1.50F), at(7, 1.62F), at(12, 1.63F), at(1, 2.60F), at(3, 2.92F),
+    at(13, 1.00F), at(7, 1.00F), at(11, 1.30F), at(5, 1.49F), at(14, 2.22F), at(1, 2.47F), at(3, 3.84F),
+    at(5, 1.73F), at(15, 1.48F), at(1, 1.51F), at(4, 1.51F), at(0, 1.52F), at(2, 1.54F), at(3, 1.52F),
+    at(0, 1.01F), at(1, 1.05F), at(9, 1.25F), at(2, 1.26F), at(3, 1.25F),
+    at(12, 1.17F), at(0, 1.44F), at(10, 1.72F), at(9, 1.74F), at(3, 1.71F),
+    at(16, 1.02F), at(5, 1.43F), at(2, 1.44F), at(3, 1.45F),
+    at(17, 1.18F), at(0, 1.14F), at(4, 1.18F), at(5, 1.35F), at(2, 1.52F), at(3, 1.51F),
+    at(12, 1.00F), at(0, 1.26F), at(6, 1.42F), at(2, 1.51F), at(3, 1.51F),
+    at(5, 1.00F), at(16, 1.82F), at(7, 2.04F), at(1, 2.41F), at(3, 2.69F),
+    at(12, 1.00F), at(16, 1.28F), at(1, 1.34F), at(7, 1.53F), at(3, 1.92F),
+    at(16, 1.18F), at(1, 1.24F), at(18, 1.35F), at(3, 1.40F),
+    at(13, 1.00F), at(7, 1.01F), at(19, 1.12F), at(16, 1.16F), at(1, 1.24F), at(15, 1.36F), at(3, 1.27F),
+    at(5, 1.00F), at(13, 1.35F), at(6, 1.90F), at(1, 1.91F), at(16, 2.03F), at(3, 2.48F),
+    at(15, 1.00F), at(0, 1.16F), at(2, 1.22F), at(1, 1.30F), at(3, 1.22F),
+    at(20, 1.02F), at(7, 1.65F), at(6, 1.81F), at(11, 2.05F), at(3, 2.12F),
+    at(20, 1.18F), at(15, 1.17F), at(7, 1.39F), at(6, 1.72F), at(1, 1.74F), at(0, 1.79F), at(3, 1.86F),
+    at(7, 1.00F), at(6, 1.04F), at(1, 1.11F), at(11, 1.43F), at(20, 1.47F), at(3, 1.28F),
+    at(13, 1.46F), at(6, 1.33F), at(11, 1.64F), at(15, 1.75F), at(3, 1.67F),
+    at(11, 1.11F), at(21, 1.00F), at(12, 1.23F), at(13, 1.25F), at(6, 1.71F), at(3, 2.18F),
+    at(5, 1.03F), at(7, 1.20F), at(11, 1.73F), at(16, 2.37F), at(3, 3.08F),
+    at(12, 1.08F), at(13, 1.18F), at(11, 1.69F), at(6, 1.96F), at(3, 2.27F),
+    at(5, 1.00F), at(7, 1.19F), at(16, 2.36F), at(6, 2.60F), at(3, 3.20F),
+    at(13, 1.16F), at(5, 1.00F), at(15, 1.15F), at(16, 2.29F), at(6, 2.44F), at(11, 3.06F), at(3, 3.06F),
+    at(5, 1.00F), at(7, 1.36F), at(11, 2.14F), at(19, 2.48F), at(3, 3.57F),
+    at(7, 1.12F), at(5, 1.14F), at(15, 1.14F), at(11, 1.93F), at(19, 1.99F), at(3, 2.72F),
+    at(7, 1.23F), at(5, 1.05F), at(16, 2.44F), at(19, 2.80F), at(6, 2.81F), at(3, 3.75F),
+    at(7, 1.00F), at(15, 1.10F), at(19, 1.60F), at(6, 2.22F), at(3, 2.36F),
+    at(5, 4.56F), at(7, 1.00F), at(13, 1.06F), at(11, 1.29F), at(4, 2.35F), at(19, 2.40F), at(3, 2.46F),
+    at(1, 1.07F), at(17, 1.12F), at(10, 1.48F), at(18, 1.49F), at(3, 1.47F),
+    at(5, 1.21F), at(12, 1.17F), at(16, 1.48F), at(1, 1.58F), at(9, 1.94F), at(3, 2.11F),
+    at(7, 1.00F), at(15, 1.49F), at(5, 1.59F), at(16, 2.22F), at(6, 2.37F), at(18, 2.72F), at(3, 3.01F),
+    at(12, 1.00F), at(7, 1.31F), at(1, 1.92F), at(16, 2.16F), at(3, 3.41F),
+    at(20, 1.00F), at(7, 1.38F), at(11, 1.76F), at(6, 2.33F), at(16, 2.81F), at(3, 2.85F),
+    at(7, 1.06F), at(15, 1.06F), at(20, 1.42F), at(11, 1.51F), at(19, 1.87F), at(6, 2.23F), at(3, 2.50F),
+    at(13, 1.00F), at(7, 1.07F), at(20, 1.17F), at(11, 1.67F), at(6, 2.49F), at(3, 3.20F),
+    at(11, 1.05F), at(13, 1.05F), at(7, 1.10F), at(5, 1.29F), at(15, 1.38F), at(19, 3.13F), at(1, 3.27F), at(3, 3.60F),
+    at(13, 1.02F), at(7, 1.11F), at(12, 1.51F), at(5, 1.57F), at(11, 2.05F), at(6, 2.79F), at(3, 3.12F),
+    at(5, 1.00F), at(7, 1.18F), at(11, 1.28F), at(19, 2.06F), at(3, 2.65F),
+    at(7, 1.07F), at(11, 1.52F), at(5, 1.86F), at(6, 3.90F), at(3, 4.21F),
+    at(21, 1.00F), at(7, 1.23F), at(11, 1.38F), at(4, 1.89F), at(3, 2.40F),
+    at(11, 1.02F), at(13, 1.21F), at(7, 1.35F), at(20, 1.51F), at(6, 3.34F), at(1, 3.52F), at(3, 3.58F),
+    at(13, 1.00F), at(7, 1.22F), at(11, 1.25F), at(12, 1.47F), at(5, 1.70F), at(17, 3.19F), at(9, 3.68F), at(3, 3.51F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.02F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.35F},
-    {VariantId::global_cached, {{"block", 128}}, 1.40F},
-    {VariantId::global_cached, {{"block", 256}}, 1.56F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.01F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.07F},
-    {VariantId::global_cached, {{"block", 128}}, 1.20F},
-    {VariantId::global_cached, {{"block", 256}}, 1.20F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::global_subsums, {}, 1.00F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.26F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.32F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.68F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.76F},
-    {VariantId::global_cached, {{"block", 256}}, 2.81F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.70F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.81F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.97F},
-    {VariantId::global_subsums, {}, 2.00F},
-    {VariantId::global_cached, {{"block", 256}}, 2.26F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.02F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.15F},
-    {VariantId::global_cached, {{"block", 128}}, 1.50F},
-    {VariantId::global_cached, {{"block", 256}}, 1.49F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.00F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.18F},
-    {VariantId::global_cached, {{"block", 128}}, 1.72F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 50}}, 1.72F},
-    {VariantId::global_cached, {{"block", 256}}, 1.72F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.01F},
-    {VariantId::shared_hodograph, {{"block", 1024}}, 1.00F},
-    {VariantId::times_per_thread, {{"block", 256}, {"times", 2}}, 1.26F},
-    {VariantId::global_cached, {{"block", 256}}, 1.64F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::times_per_thread, {{"block", 256}, {"times", 2}}, 1.03F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.00F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.50F},
-    {VariantId::global_cached, {{"block", 256}}, 2.21F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.00F},
-    {VariantId::shared_hodograph, {{"block", 1024}}, 1.00F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.30F},
-    {VariantId::global_cached, {{"block", 256}}, 1.63F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.00F},
-    {VariantId::global_subsums, {}, 1.13F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.15F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.43F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.62F},
-    {VariantId::global_cached, {{"block", 256}}, 2.29F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.00F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.16F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.40F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.42F},
-    {VariantId::times_per_thread, {{"block", 256}, {"times", 2}}, 1.60F},
-    {VariantId::global_cached, {{"block", 256}}, 2.08F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.00F},
-    {VariantId::shared_hodograph, {{"block", 1024}}, 1.00F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.41F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 50}}, 1.55F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 2.45F},
-    {VariantId::global_cached, {{"block", 256}}, 1.55F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::global_subsums, {}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.50F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.62F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.63F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 2.60F},
-    {VariantId::global_cached, {{"block", 256}}, 2.92F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.00F},
-    {VariantId::global_subsums, {}, 1.30F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.49F},
-    {VariantId::shared_hodograph, {{"block", 1024}}, 2.22F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 2.47F},
-    {VariantId::global_cached, {{"block", 256}}, 3.84F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.73F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.48F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.51F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.51F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.52F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 50}}, 1.54F},
-    {VariantId::global_cached, {{"block", 256}}, 1.52F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.01F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.05F},
-    {VariantId::global_cached, {{"block", 128}}, 1.25F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 50}}, 1.26F},
-    {VariantId::global_cached, {{"block", 256}}, 1.25F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.17F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.44F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 0}}, 1.72F},
-    {VariantId::global_cached, {{"block", 128}}, 1.74F},
-    {VariantId::global_cached, {{"block", 256}}, 1.71F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.02F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.43F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 50}}, 1.44F},
-    {VariantId::global_cached, {{"block", 256}}, 1.45F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::times_per_thread, {{"block", 256}, {"times", 4}}, 1.18F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.14F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.18F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.35F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 50}}, 1.52F},
-    {VariantId::global_cached, {{"block", 256}}, 1.51F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.00F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.26F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.42F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 50}}, 1.51F},
-    {VariantId::global_cached, {{"block", 256}}, 1.51F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.82F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 2.04F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 2.41F},
-    {VariantId::global_cached, {{"block", 256}}, 2.69F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.00F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.28F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.34F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.53F},
-    {VariantId::global_cached, {{"block", 256}}, 1.92F},
-};
-
-constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.18F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.24F},
-    {VariantId::global_cached, {{"block", 512}}, 1.35F},
-    {VariantId::global_cached, {{"block", 256}}, 1.40F},
-};
-
-constexpr Choice<Problem> kRanking28[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.01F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 1.12F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.16F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.24F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.36F},
-    {VariantId::global_cached, {{"block", 256}}, 1.27F},
-};
-
-constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.35F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.90F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.91F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.03F},
-    {VariantId::global_cached, {{"block", 256}}, 2.48F},
-};
-
-constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.00F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.16F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 50}}, 1.22F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.30F},
-    {VariantId::global_cached, {{"block", 256}}, 1.22F},
-};
-
-constexpr Choice<Problem> kRanking31[] = {
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.02F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.65F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.81F},
-    {VariantId::global_subsums, {}, 2.05F},
-    {VariantId::global_cached, {{"block", 256}}, 2.12F},
-};
-
-constexpr Choice<Problem> kRanking32[] = {
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.18F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.17F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.39F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.72F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.74F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.79F},
-    {VariantId::global_cached, {{"block", 256}}, 1.86F},
-};
-
-constexpr Choice<Problem> kRanking33[] = {
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.00F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.04F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.11F},
-    {VariantId::global_subsums, {}, 1.43F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.47F},
-    {VariantId::global_cached, {{"block", 256}}, 1.28F},
-};
-
-constexpr Choice<Problem> kRanking34[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.46F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.33F},
-    {VariantId::global_subsums, {}, 1.64F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.75F},
-    {VariantId::global_cached, {{"block", 256}}, 1.67F},
-};
-
-constexpr Choice<Problem> kRanking35[] = {
-    {VariantId::global_subsums, {}, 1.11F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 2}}, 1.00F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.23F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.25F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.71F},
-    {VariantId::global_cached, {{"block", 256}}, 2.18F},
-};
-
-constexpr Choice<Problem> kRanking36[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.03F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.20F},
-    {VariantId::global_subsums, {}, 1.73F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.37F},
-    {VariantId::global_cached, {{"block", 256}}, 3.08F},
-};
-
-constexpr Choice<Problem> kRanking37[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.08F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.18F},
-    {VariantId::global_subsums, {}, 1.69F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.96F},
-    {VariantId::global_cached, {{"block", 256}}, 2.27F},
-};
-
-constexpr Choice<Problem> kRanking38[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.19F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.36F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 2.60F},
-    {VariantId::global_cached, {{"block", 256}}, 3.20F},
-};
-
-constexpr Choice<Problem> kRanking39[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.16F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.15F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.29F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 2.44F},
-    {VariantId::global_subsums, {}, 3.06F},
-    {VariantId::global_cached, {{"block", 256}}, 3.06F},
-};
-
-constexpr Choice<Problem> kRanking40[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.36F},
-    {VariantId::global_subsums, {}, 2.14F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 2.48F},
-    {VariantId::global_cached, {{"block", 256}}, 3.57F},
-};
-
-constexpr Choice<Problem> kRanking41[] = {
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.12F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.14F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.14F},
-    {VariantId::global_subsums, {}, 1.93F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 1.99F},
-    {VariantId::global_cached, {{"block", 256}}, 2.72F},
-};
-
-constexpr Choice<Problem> kRanking42[] = {
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.23F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.05F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.44F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 2.80F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 2.81F},
-    {VariantId::global_cached, {{"block", 256}}, 3.75F},
-};
-
-constexpr Choice<Problem> kRanking43[] = {
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.00F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.10F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 1.60F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 2.22F},
-    {VariantId::global_cached, {{"block", 256}}, 2.36F},
-};
-
-constexpr Choice<Problem> kRanking44[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 4.56F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.06F},
-    {VariantId::global_subsums, {}, 1.29F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 2.35F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 2.40F},
-    {VariantId::global_cached, {{"block", 256}}, 2.46F},
-};
-
-constexpr Choice<Problem> kRanking45[] = {
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.07F},
-    {VariantId::times_per_thread, {{"block", 256}, {"times", 4}}, 1.12F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 0}}, 1.48F},
-    {VariantId::global_cached, {{"block", 512}}, 1.49F},
-    {VariantId::global_cached, {{"block", 256}}, 1.47F},
-};
-
-constexpr Choice<Problem> kRanking46[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.21F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.17F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.48F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.58F},
-    {VariantId::global_cached, {{"block", 128}}, 1.94F},
-    {VariantId::global_cached, {{"block", 256}}, 2.11F},
-};
-
-constexpr Choice<Problem> kRanking47[] = {
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.00F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.49F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.59F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.22F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 2.37F},
-    {VariantId::global_cached, {{"block", 512}}, 2.72F},
-    {VariantId::global_cached, {{"block", 256}}, 3.01F},
-};
-
-constexpr Choice<Problem> kRanking48[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.31F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.92F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.16F},
-    {VariantId::global_cached, {{"block", 256}}, 3.41F},
-};
-
-constexpr Choice<Problem> kRanking49[] = {
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.38F},
-    {VariantId::global_subsums, {}, 1.76F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 2.33F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.81F},
-    {VariantId::global_cached, {{"block", 256}}, 2.85F},
-};
-
-constexpr Choice<Problem> kRanking50[] = {
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.06F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.06F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.42F},
-    {VariantId::global_subsums, {}, 1.51F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 1.87F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 2.23F},
-    {VariantId::global_cached, {{"block", 256}}, 2.50F},
-};
-
-constexpr Choice<Problem> kRanking51[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.07F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.17F},
-    {VariantId::global_subsums, {}, 1.67F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 2.49F},
-    {VariantId::global_cached, {{"block", 256}}, 3.20F},
-};
-
-constexpr Choice<Problem> kRanking52[] = {
-    {VariantId::global_subsums, {}, 1.05F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.05F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.10F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.29F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.38F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 3.13F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 3.27F},
-    {VariantId::global_cached, {{"block", 256}}, 3.60F},
-};
-
-constexpr Choice<Problem> kRanking53[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.02F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.11F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.51F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.57F},
-    {VariantId::global_subsums, {}, 2.05F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 2.79F},
-    {VariantId::global_cached, {{"block", 256}}, 3.12F},
-};
-
-constexpr Choice<Problem> kRanking54[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.18F},
-    {VariantId::global_subsums, {}, 1.28F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 2.06F},
-    {VariantId::global_cached, {{"block", 256}}, 2.65F},
-};
-
-constexpr Choice<Problem> kRanking55[] = {
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.07F},
-    {VariantId::global_subsums, {}, 1.52F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.86F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 3.90F},
-    {VariantId::global_cached, {{"block", 256}}, 4.21F},
-};
-
-constexpr Choice<Problem> kRanking56[] = {
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 2}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.23F},
-    {VariantId::global_subsums, {}, 1.38F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.89F},
-    {VariantId::global_cached, {{"block", 256}}, 2.40F},
-};
-
-constexpr Choice<Problem> kRanking57[] = {
-    {VariantId::global_subsums, {}, 1.02F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.21F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.35F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.51F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 3.34F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 3.52F},
-    {VariantId::global_cached, {{"block", 256}}, 3.58F},
-};
-
-constexpr Choice<Problem> kRanking58[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.22F},
-    {VariantId::global_subsums, {}, 1.25F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.47F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.70F},
-    {VariantId::times_per_thread, {{"block", 256}, {"times", 4}}, 3.19F},
-    {VariantId::global_cached, {{"block", 128}}, 3.68F},
-    {VariantId::global_cached, {{"block", 256}}, 3.51F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 29,
-        .margin = 1.08F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "samples * sources <= 1800000 "
-                "and receivers / samples <= 0.033 "
-                "and receivers / sources <= 1.2",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 9,
-        .margin = 1.08F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "samples * sources <= 1800000 "
-                "and receivers / samples <= 0.033 "
-                "and receivers / sources > 1.2 "
-                "and samples * span <= 47000000 "
-                "and samples * sources <= 1500000",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 1,
-        .margin = 1.37F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources <= 1800000 "
-                "and receivers / samples <= 0.033 "
-                "and receivers / sources > 1.2 "
-                "and samples * span <= 47000000 "
-                "and samples * sources > 1500000",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 3,
-        .margin = 1.12F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "samples * sources <= 1800000 "
-                "and receivers / samples <= 0.033 "
-                "and receivers / sources > 1.2 "
-                "and samples * span > 47000000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 3,
-        .margin = 1.07F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "samples * sources <= 1800000 "
-                "and receivers / samples > 0.033 "
-                "and additions <= 1500000000 "
-                "and receivers / sources <= 2.7 "
-                "and additions <= 680000000 "
-                "and receivers <= 10",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 15,
-        .margin = 1.33F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "samples * sources <= 1800000 "
-                "and receivers / samples > 0.033 "
-                "and additions <= 1500000000 "
-                "and receivers / sources <= 2.7 "
-                "and additions <= 680000000 "
-                "and receivers > 10 "
-                "and samples / sources <= 1.2",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 12,
-        .margin = 1.06F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "samples * sources <= 1800000 "
-                "and receivers / samples > 0.033 "
-                "and additions <= 1500000000 "
-                "and receivers / sources <= 2.7 "
-                "and additions <= 680000000 "
-                "and receivers > 10 "
-                "and samples / sources > 1.2",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 1,
-        .margin = 1.26F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources <= 1800000 "
-                "and receivers / samples > 0.033 "
-                "and additions <= 1500000000 "
-                "and receivers / sources <= 2.7 "
-                "and additions > 680000000 "
-                "and receivers / sources <= 1",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 12,
-        .margin = 1.06F,
-        .regret = 1.70F,
-        .regret_lo = 1.34F,
-        .regret_hi = 2.18F,
-        .path = "samples * sources <= 1800000 "
-                "and receivers / samples > 0.033 "
-                "and additions <= 1500000000 "
-                "and receivers / sources <= 2.7 "
-                "and additions > 680000000 "
-                "and receivers / sources > 1",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 14,
-        .margin = 1.13F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "samples * sources <= 1800000 "
-                "and receivers / samples > 0.033 "
-                "and additions <= 1500000000 "
-                "and receivers / sources > 2.7 "
-                "and receivers / sources <= 15 "
-                "and receivers * span <= 6800000",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 1,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources <= 1800000 "
-                "and receivers / samples > 0.033 "
-                "and additions <= 1500000000 "
-                "and receivers / sources > 2.7 "
-                "and receivers / sources <= 15 "
-                "and receivers * span > 6800000",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 8,
-        .margin = 1.26F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "samples * sources <= 1800000 "
-                "and receivers / samples > 0.033 "
-                "and additions <= 1500000000 "
-                "and receivers / sources > 2.7 "
-                "and receivers / sources > 15 "
-                "and samples * sources <= 820000 "
-                "and sources / span <= 0.27 "
-                "and samples * sources <= 262144",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 1,
-        .margin = 1.46F,
-        .regret = 1.03F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.03F,
-        .path = "samples * sources <= 1800000 "
-                "and receivers / samples > 0.033 "
-                "and additions <= 1500000000 "
-                "and receivers / sources > 2.7 "
-                "and receivers / sources > 15 "
-                "and samples * sources <= 820000 "
-                "and sources / span <= 0.27 "
-                "and samples * sources > 262144",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 3,
-        .margin = 1.26F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "samples * sources <= 1800000 "
-                "and receivers / samples > 0.033 "
-                "and additions <= 1500000000 "
-                "and receivers / sources > 2.7 "
-                "and receivers / sources > 15 "
-                "and samples * sources <= 820000 "
-                "and sources / span > 0.27 "
-                "and additions <= 1073741824",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 1,
-        .margin = 1.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources <= 1800000 "
-                "and receivers / samples > 0.033 "
-                "and additions <= 1500000000 "
-                "and receivers / sources > 2.7 "
-                "and receivers / sources > 15 "
-                "and samples * sources <= 820000 "
-                "and sources / span > 0.27 "
-                "and additions > 1073741824",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 1,
-        .margin = 1.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources <= 1800000 "
-                "and receivers / samples > 0.033 "
-                "and additions <= 1500000000 "
-                "and receivers / sources > 2.7 "
-                "and receivers / sources > 15 "
-                "and samples * sources > 820000",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources <= 1800000 "
-                "and receivers / samples > 0.033 "
-                "and additions > 1500000000 "
-                "and receivers * sources <= 220000",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 3,
-        .margin = 1.50F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources <= 1800000 "
-                "and receivers / samples > 0.033 "
-                "and additions > 1500000000 "
-                "and receivers * sources > 220000 "
-                "and samples <= 2200",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 1,
-        .margin = 1.30F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources <= 1800000 "
-                "and receivers / samples > 0.033 "
-                "and additions > 1500000000 "
-                "and receivers * sources > 220000 "
-                "and samples > 2200",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 2,
-        .margin = 0.88F,
-        .regret = 1.73F,
-        .regret_lo = 1.00F,
-        .regret_hi = 2.98F,
-        .path = "samples * sources > 1800000 "
-                "and additions <= 2700000000 "
-                "and receivers * sources <= 180000 "
-                "and sources / span <= 0.018 "
-                "and receivers * span <= 65536",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 3,
-        .margin = 1.05F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "samples * sources > 1800000 "
-                "and additions <= 2700000000 "
-                "and receivers * sources <= 180000 "
-                "and sources / span <= 0.018 "
-                "and receivers * span > 65536",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 4,
-        .margin = 1.22F,
-        .regret = 1.17F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.37F,
-        .path = "samples * sources > 1800000 "
-                "and additions <= 2700000000 "
-                "and receivers * sources <= 180000 "
-                "and sources / span > 0.018 "
-                "and additions <= 16777216 "
-                "and receivers / sources <= 0.00047",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 3,
-        .margin = 1.38F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "samples * sources > 1800000 "
-                "and additions <= 2700000000 "
-                "and receivers * sources <= 180000 "
-                "and sources / span > 0.018 "
-                "and additions <= 16777216 "
-                "and receivers / sources > 0.00047",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 7,
-        .margin = 0.99F,
-        .regret = 1.18F,
-        .regret_lo = 1.08F,
-        .regret_hi = 1.31F,
-        .path = "samples * sources > 1800000 "
-                "and additions <= 2700000000 "
-                "and receivers * sources <= 180000 "
-                "and sources / span > 0.018 "
-                "and additions > 16777216 "
-                "and receivers * span <= 524288 "
-                "and sources <= 22",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
-        .problems = 2,
-        .margin = 1.26F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and additions <= 2700000000 "
-                "and receivers * sources <= 180000 "
-                "and sources / span > 0.018 "
-                "and additions > 16777216 "
-                "and receivers * span <= 524288 "
-                "and sources > 22 "
-                "and samples <= 470",
-        .ranking = kRanking24,
-    },
-    {
-        .id = 25,
-        .problems = 36,
-        .margin = 1.81F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "samples * sources > 1800000 "
-                "and additions <= 2700000000 "
-                "and receivers * sources <= 180000 "
-                "and sources / span > 0.018 "
-                "and additions > 16777216 "
-                "and receivers * span <= 524288 "
-                "and sources > 22 "
-                "and samples > 470 "
-                "and receivers / sources <= 1.2",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
-        .problems = 3,
-        .margin = 1.28F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and additions <= 2700000000 "
-                "and receivers * sources <= 180000 "
-                "and sources / span > 0.018 "
-                "and additions > 16777216 "
-                "and receivers * span <= 524288 "
-                "and sources > 22 "
-                "and samples > 470 "
-                "and receivers / sources > 1.2",
-        .ranking = kRanking26,
-    },
-    {
-        .id = 27,
-        .problems = 5,
-        .margin = 1.06F,
-        .regret = 1.18F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.52F,
-        .path = "samples * sources > 1800000 "
-                "and additions <= 2700000000 "
-                "and receivers * sources <= 180000 "
-                "and sources / span > 0.018 "
-                "and additions > 16777216 "
-                "and receivers * span > 524288 "
-                "and output == sums "
-                "and additions <= 1500000000",
-        .ranking = kRanking27,
-    },
-    {
-        .id = 28,
-        .problems = 1,
-        .margin = 1.12F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and additions <= 2700000000 "
-                "and receivers * sources <= 180000 "
-                "and sources / span > 0.018 "
-                "and additions > 16777216 "
-                "and receivers * span > 524288 "
-                "and output == sums "
-                "and additions > 1500000000",
-        .ranking = kRanking28,
-    },
-    {
-        .id = 29,
-        .problems = 1,
-        .margin = 1.35F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and additions <= 2700000000 "
-                "and receivers * sources <= 180000 "
-                "and sources / span > 0.018 "
-                "and additions > 16777216 "
-                "and receivers * span > 524288 "
-                "and output != sums",
-        .ranking = kRanking29,
-    },
-    {
-        .id = 30,
-        .problems = 1,
-        .margin = 1.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and additions <= 2700000000 "
-                "and receivers * sources > 180000 "
-                "and samples <= 2200 "
-                "and receivers / span <= 0.0018",
-        .ranking = kRanking30,
-    },
-    {
-        .id = 31,
-        .problems = 14,
-        .margin = 1.62F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "samples * sources > 1800000 "
-                "and additions <= 2700000000 "
-                "and receivers * sources > 180000 "
-                "and samples <= 2200 "
-                "and receivers / span > 0.0018 "
-                "and receivers <= 330 "
-                "and trace_bytes <= 2097152 "
-                "and sources * span <= 150000000",
-        .ranking = kRanking31,
-    },
-    {
-        .id = 32,
-        .problems = 5,
-        .margin = 1.18F,
-        .regret = 1.18F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.36F,
-        .path = "samples * sources > 1800000 "
-                "and additions <= 2700000000 "
-                "and receivers * sources > 180000 "
-                "and samples <= 2200 "
-                "and receivers / span > 0.0018 "
-                "and receivers <= 330 "
-                "and trace_bytes <= 2097152 "
-                "and sources * span > 150000000 "
-                "and receivers <= 32",
-        .ranking = kRanking32,
-    },
-    {
-        .id = 33,
-        .problems = 1,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and additions <= 2700000000 "
-                "and receivers * sources > 180000 "
-                "and samples <= 2200 "
-                "and receivers / span > 0.0018 "
-                "and receivers <= 330 "
-                "and trace_bytes <= 2097152 "
-                "and sources * span > 150000000 "
-                "and receivers > 32",
-        .ranking = kRanking33,
-    },
-    {
-        .id = 34,
-        .problems = 6,
-        .margin = 0.91F,
-        .regret = 1.46F,
-        .regret_lo = 1.26F,
-        .regret_hi = 1.69F,
-        .path = "samples * sources > 1800000 "
-                "and additions <= 2700000000 "
-                "and receivers * sources > 180000 "
-                "and samples <= 2200 "
-                "and receivers / span > 0.0018 "
-                "and receivers <= 330 "
-                "and trace_bytes > 2097152",
-        .ranking = kRanking34,
-    },
-    {
-        .id = 35,
-        .problems = 1,
-        .margin = 0.90F,
-        .regret = 1.11F,
-        .regret_lo = 1.11F,
-        .regret_hi = 1.11F,
-        .path = "samples * sources > 1800000 "
-                "and additions <= 2700000000 "
-                "and receivers * sources > 180000 "
-                "and samples <= 2200 "
-                "and receivers / span > 0.0018 "
-                "and receivers > 330",
-        .ranking = kRanking35,
-    },
-    {
-        .id = 36,
-        .problems = 3,
-        .margin = 1.16F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.10F,
-        .path = "samples * sources > 1800000 "
-                "and additions <= 2700000000 "
-                "and receivers * sources > 180000 "
-                "and samples > 2200 "
-                "and receivers / samples <= 0.056",
-        .ranking = kRanking36,
-    },
-    {
-        .id = 37,
-        .problems = 3,
-        .margin = 1.10F,
-        .regret = 1.08F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.15F,
-        .path = "samples * sources > 1800000 "
-                "and additions <= 2700000000 "
-                "and receivers * sources > 180000 "
-                "and samples > 2200 "
-                "and receivers / samples > 0.056",
-        .ranking = kRanking37,
-    },
-    {
-        .id = 38,
-        .problems = 7,
-        .margin = 1.15F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples <= 0.22 "
-                "and receivers / samples <= 0.0015 "
-                "and span <= 3300 "
-                "and receivers / span <= 1.5 "
-                "and samples * sources <= 820000000 "
-                "and additions <= 27000000000",
-        .ranking = kRanking38,
-    },
-    {
-        .id = 39,
-        .problems = 6,
-        .margin = 0.86F,
-        .regret = 1.16F,
-        .regret_lo = 1.08F,
-        .regret_hi = 1.25F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples <= 0.22 "
-                "and receivers / samples <= 0.0015 "
-                "and span <= 3300 "
-                "and receivers / span <= 1.5 "
-                "and samples * sources <= 820000000 "
-                "and additions > 27000000000",
-        .ranking = kRanking39,
-    },
-    {
-        .id = 40,
-        .problems = 1,
-        .margin = 1.36F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples <= 0.22 "
-                "and receivers / samples <= 0.0015 "
-                "and span <= 3300 "
-                "and receivers / span <= 1.5 "
-                "and samples * sources > 820000000 "
-                "and receivers * span <= 32768",
-        .ranking = kRanking40,
-    },
-    {
-        .id = 41,
-        .problems = 3,
-        .margin = 1.02F,
-        .regret = 1.12F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.20F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples <= 0.22 "
-                "and receivers / samples <= 0.0015 "
-                "and span <= 3300 "
-                "and receivers / span <= 1.5 "
-                "and samples * sources > 820000000 "
-                "and receivers * span > 32768",
-        .ranking = kRanking41,
-    },
-    {
-        .id = 42,
-        .problems = 4,
-        .margin = 0.85F,
-        .regret = 1.23F,
-        .regret_lo = 1.07F,
-        .regret_hi = 1.36F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples <= 0.22 "
-                "and receivers / samples <= 0.0015 "
-                "and span <= 3300 "
-                "and receivers / span > 1.5",
-        .ranking = kRanking42,
-    },
-    {
-        .id = 43,
-        .problems = 1,
-        .margin = 1.10F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples <= 0.22 "
-                "and receivers / samples <= 0.0015 "
-                "and span > 3300 "
-                "and receivers * sources <= 820000",
-        .ranking = kRanking43,
-    },
-    {
-        .id = 44,
-        .problems = 1,
-        .margin = 0.22F,
-        .regret = 4.56F,
-        .regret_lo = 4.56F,
-        .regret_hi = 4.56F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples <= 0.22 "
-                "and receivers / samples <= 0.0015 "
-                "and span > 3300 "
-                "and receivers * sources > 820000",
-        .ranking = kRanking44,
-    },
-    {
-        .id = 45,
-        .problems = 2,
-        .margin = 1.02F,
-        .regret = 1.07F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.14F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples <= 0.22 "
-                "and receivers / samples > 0.0015 "
-                "and sources <= 180 "
-                "and sources <= 39",
-        .ranking = kRanking45,
-    },
-    {
-        .id = 46,
-        .problems = 3,
-        .margin = 1.20F,
-        .regret = 1.21F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.68F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples <= 0.22 "
-                "and receivers / samples > 0.0015 "
-                "and sources <= 180 "
-                "and sources > 39 "
-                "and receivers <= 3900 "
-                "and receivers * sources <= 27000",
-        .ranking = kRanking46,
-    },
-    {
-        .id = 47,
-        .problems = 3,
-        .margin = 1.49F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples <= 0.22 "
-                "and receivers / samples > 0.0015 "
-                "and sources <= 180 "
-                "and sources > 39 "
-                "and receivers <= 3900 "
-                "and receivers * sources > 27000",
-        .ranking = kRanking47,
-    },
-    {
-        .id = 48,
-        .problems = 1,
-        .margin = 1.31F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples <= 0.22 "
-                "and receivers / samples > 0.0015 "
-                "and sources <= 180 "
-                "and sources > 39 "
-                "and receivers > 3900",
-        .ranking = kRanking48,
-    },
-    {
-        .id = 49,
-        .problems = 1,
-        .margin = 1.33F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples <= 0.22 "
-                "and receivers / samples > 0.0015 "
-                "and sources > 180 "
-                "and trace_bytes <= 470000",
-        .ranking = kRanking49,
-    },
-    {
-        .id = 50,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.06F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.12F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples <= 0.22 "
-                "and receivers / samples > 0.0015 "
-                "and sources > 180 "
-                "and trace_bytes > 470000 "
-                "and trace_bytes <= 1000000",
-        .ranking = kRanking50,
-    },
-    {
-        .id = 51,
-        .problems = 2,
-        .margin = 1.17F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples <= 0.22 "
-                "and receivers / samples > 0.0015 "
-                "and sources > 180 "
-                "and trace_bytes > 470000 "
-                "and trace_bytes > 1000000 "
-                "and samples / span <= 560 "
-                "and samples / sources <= 3 "
-                "and receivers <= 180",
-        .ranking = kRanking51,
-    },
-    {
-        .id = 52,
-        .problems = 6,
-        .margin = 1.00F,
-        .regret = 1.05F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.09F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples <= 0.22 "
-                "and receivers / samples > 0.0015 "
-                "and sources > 180 "
-                "and trace_bytes > 470000 "
-                "and trace_bytes > 1000000 "
-                "and samples / span <= 560 "
-                "and samples / sources <= 3 "
-                "and receivers > 180",
-        .ranking = kRanking52,
-    },
-    {
-        .id = 53,
-        .problems = 10,
-        .margin = 1.48F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples <= 0.22 "
-                "and receivers / samples > 0.0015 "
-                "and sources > 180 "
-                "and trace_bytes > 470000 "
-                "and trace_bytes > 1000000 "
-                "and samples / span <= 560 "
-                "and samples / sources > 3 "
-                "and samples * sources <= 330000000",
-        .ranking = kRanking53,
-    },
-    {
-        .id = 54,
-        .problems = 1,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples <= 0.22 "
-                "and receivers / samples > 0.0015 "
-                "and sources > 180 "
-                "and trace_bytes > 470000 "
-                "and trace_bytes > 1000000 "
-                "and samples / span <= 560 "
-                "and samples / sources > 3 "
-                "and samples * sources > 330000000",
-        .ranking = kRanking54,
-    },
-    {
-        .id = 55,
-        .problems = 2,
-        .margin = 1.42F,
-        .regret = 1.07F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.15F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples <= 0.22 "
-                "and receivers / samples > 0.0015 "
-                "and sources > 180 "
-                "and trace_bytes > 470000 "
-                "and trace_bytes > 1000000 "
-                "and samples / span > 560",
-        .ranking = kRanking55,
-    },
-    {
-        .id = 56,
-        .problems = 1,
-        .margin = 1.23F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples > 0.22 "
-                "and samples / sources <= 2 "
-                "and receivers * span <= 3300",
-        .ranking = kRanking56,
-    },
-    {
-        .id = 57,
-        .problems = 17,
-        .margin = 1.20F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples > 0.22 "
-                "and samples / sources <= 2 "
-                "and receivers * span > 3300",
-        .ranking = kRanking57,
-    },
-    {
-        .id = 58,
-        .problems = 2,
-        .margin = 1.25F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1800000 "
-                "and additions > 2700000000 "
-                "and receivers / samples > 0.22 "
-                "and samples / sources > 2",
-        .ranking = kRanking58,
-    },
+    {0, 29, 1.08F, 1.02F, 1.01F, 1.03F, ranked(0, 4)},
+    {1, 9, 1.08F, 1.01F, 1.00F, 1.01F, ranked(4, 4)},
+    {2, 1, 1.37F, 1.00F, 1.00F, 1.00F, ranked(8, 6)},
+    {3, 3, 1.12F, 1.01F, 1.00F, 1.03F, ranked(14, 6)},
+    {4, 3, 1.07F, 1.02F, 1.00F, 1.04F, ranked(20, 5)},
+    {5, 15, 1.33F, 1.02F, 1.00F, 1.05F, ranked(25, 4)},
+    {6, 12, 1.06F, 1.01F, 1.00F, 1.02F, ranked(29, 4)},
+    {7, 1, 1.26F, 1.00F, 1.00F, 1.00F, ranked(33, 6)},
+    {8, 12, 1.06F, 1.70F, 1.34F, 2.18F, ranked(39, 5)},  // problems nearby
+    {9, 14, 1.13F, 1.02F, 1.01F, 1.03F, ranked(44, 4)},
+    {10, 1, 1.18F, 1.00F, 1.00F, 1.00F, ranked(48, 5)},
+    {11, 8, 1.26F, 1.01F, 1.00F, 1.01F, ranked(53, 4)},
+    {12, 1, 1.46F, 1.03F, 1.03F, 1.03F, ranked(57, 4)},
+    {13, 3, 1.26F, 1.00F, 1.00F, 1.01F, ranked(61, 4)},
+    {14, 1, 1.13F, 1.00F, 1.00F, 1.00F, ranked(65, 6)},
+    {15, 1, 1.16F, 1.00F, 1.00F, 1.00F, ranked(71, 6)},
+    {16, 1, 1.00F, 1.00F, 1.00F, 1.00F, ranked(77, 6)},
+    {17, 3, 1.50F, 1.00F, 1.00F, 1.00F, ranked(83, 6)},
+    {18, 1, 1.30F, 1.00F, 1.00F, 1.00F, ranked(89, 7)},
+    {19, 2, 0.88F, 1.73F, 1.00F, 2.98F, ranked(96, 7)},  // problems nearby
+    {20, 3, 1.05F, 1.01F, 1.00F, 1.01F, ranked(103, 5)},
+    {21, 4, 1.22F, 1.17F, 1.01F, 1.37F, ranked(108, 5)},  // problems nearby
+    {22, 3, 1.38F, 1.02F, 1.00F, 1.06F, ranked(113, 4)},
+    {23, 7, 0.99F, 1.18F, 1.08F, 1.31F, ranked(117, 6)},  // problems nearby
+    {24, 2, 1.26F, 1.00F, 1.00F, 1.00F, ranked(123, 5)},
+    {25, 36, 1.81F, 1.00F, 1.00F, 1.01F, ranked(128, 5)},
+    {26, 3, 1.28F, 1.00F, 1.00F, 1.00F, ranked(133, 5)},
+    {27, 5, 1.06F, 1.18F, 1.01F, 1.52F, ranked(138, 4)},  // problems nearby
+    {28, 1, 1.12F, 1.00F, 1.00F, 1.00F, ranked(142, 7)},
+    {29, 1, 1.35F, 1.00F, 1.00F, 1.00F, ranked(149, 6)},
+    {30, 1, 1.16F, 1.00F, 1.00F, 1.00F, ranked(155, 5)},
+    {31, 14, 1.62F, 1.02F, 1.00F, 1.04F, ranked(160, 5)},
+    {32, 5, 1.18F, 1.18F, 1.02F, 1.36F, ranked(165, 7)},  // problems nearby
+    {33, 1, 1.04F, 1.00F, 1.00F, 1.00F, ranked(172, 6)},
+    {34, 6, 0.91F, 1.46F, 1.26F, 1.69F, ranked(178, 5)},  // problems nearby
+    {35, 1, 0.90F, 1.11F, 1.11F, 1.11F, ranked(183, 6)},
+    {36, 3, 1.16F, 1.03F, 1.00F, 1.10F, ranked(189, 5)},
+    {37, 3, 1.10F, 1.08F, 1.00F, 1.15F, ranked(194, 5)},
+    {38, 7, 1.15F, 1.00F, 1.00F, 1.00F, ranked(199, 5)},
+    {39, 6, 0.86F, 1.16F, 1.08F, 1.25F, ranked(204, 7)},  // problems nearby
+    {40, 1, 1.36F, 1.00F, 1.00F, 1.00F, ranked(211, 5)},
+    {41, 3, 1.02F, 1.12F, 1.00F, 1.20F, ranked(216, 6)},  // problems nearby
+    {42, 4, 0.85F, 1.23F, 1.07F, 1.36F, ranked(222, 6)},  // problems nearby
+    {43, 1, 1.10F, 1.00F, 1.00F, 1.00F, ranked(228, 5)},
+    {44, 1, 0.22F, 4.56F, 4.56F, 4.56F, ranked(233, 7)},  // problems nearby
+    {45, 2, 1.02F, 1.07F, 1.00F, 1.14F, ranked(240, 5)},
+    {46, 3, 1.20F, 1.21F, 1.00F, 1.68F, ranked(245, 6)},  // problems nearby
+    {47, 3, 1.49F, 1.00F, 1.00F, 1.00F, ranked(251, 7)},
+    {48, 1, 1.31F, 1.00F, 1.00F, 1.00F, ranked(258, 5)},
+    {49, 1, 1.33F, 1.00F, 1.00F, 1.00F, ranked(263, 6)},
+    {50, 2, 1.00F, 1.06F, 1.00F, 1.12F, ranked(269, 7)},
+    {51, 2, 1.17F, 1.00F, 1.00F, 1.00F, ranked(276, 6)},
+    {52, 6, 1.00F, 1.05F, 1.00F, 1.09F, ranked(282, 8)},
+    {53, 10, 1.48F, 1.02F, 1.00F, 1.04F, ranked(290, 7)},
+    {54, 1, 1.18F, 1.00F, 1.00F, 1.00F, ranked(297, 5)},
+    {55, 2, 1.42F, 1.07F, 1.00F, 1.15F, ranked(302, 5)},
+    {56, 1, 1.23F, 1.00F, 1.00F, 1.00F, ranked(307, 5)},
+    {57, 17, 1.20F, 1.02F, 1.00F, 1.04F, ranked(312, 7)},
+    {58, 2, 1.25F, 1.00F, 1.00F, 1.00F, ranked(319, 8)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (product(problem.samples, problem.sources) <= 1'800'000) {
-        if (ratio(problem.receivers, problem.samples) <= 0.033) {
-            if (ratio(problem.receivers, problem.sources) <= 1.2) {
-                // times_per_thread block=128;times=2
-                // 29 problems, margin 1.08, regret 1.02 [1.01, 1.03]
-                return kLeaves[0];
-            } else {
-                if (product(problem.samples, problem.span) <= 47'000'000) {
-                    if (product(problem.samples, problem.sources) <= 1'500'000) {
-                        // shared_hodograph block=512
-                        // 9 problems, margin 1.08, regret 1.01 [1.00, 1.01]
-                        return kLeaves[1];
-                    } else {
-                        // source_tiles sources=64;times=8
-                        // 1 problems, margin 1.37, regret 1.00 [1.00, 1.00]
-                        return kLeaves[2];
-                    }
-                } else {
-                    // times_per_thread block=256;times=2
-                    // 3 problems, margin 1.12, regret 1.01 [1.00, 1.03]
-                    return kLeaves[3];
-                }
-            }
-        } else {
-            if (problem.additions() <= 1'500'000'000) {
-                if (ratio(problem.receivers, problem.sources) <= 2.7) {
-                    if (problem.additions() <= 680'000'000) {
-                        if (problem.receivers <= 10) {
-                            // times_per_thread block=128;times=2
-                            // 3 problems, margin 1.07, regret 1.02 [1.00, 1.04]
-                            return kLeaves[4];
-                        } else {
-                            if (ratio(problem.samples, problem.sources) <= 1.2) {
-                                // shared_hodograph block=128
-                                // 15 problems, margin 1.33, regret 1.02 [1.00, 1.05]
-                                return kLeaves[5];
-                            } else {
-                                // shared_hodograph block=256
-                                // 12 problems, margin 1.06, regret 1.01 [1.00, 1.02]
-                                return kLeaves[6];
-                            }
-                        }
-                    } else {
-                        if (ratio(problem.receivers, problem.sources) <= 1) {
-                            // global_subsums default
-                            // 1 problems, margin 1.26, regret 1.00 [1.00, 1.00]
-                            return kLeaves[7];
-                        } else {
-                            // shared_hodograph block=128
-                            // 12 problems nearby, margin 1.06, regret 1.70 [1.34, 2.18]
-                            return kLeaves[8];
-                        }
-                    }
-                } else {
-                    if (ratio(problem.receivers, problem.sources) <= 15) {
-                        if (product(problem.receivers, problem.span) <= 6'800'000) {
-                            // shared_hodograph block=256
-                            // 14 problems, margin 1.13, regret 1.02 [1.01, 1.03]
-                            return kLeaves[9];
-                        } else {
-                            // times_per_thread block=128;times=2
-                            // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                            return kLeaves[10];
-                        }
-                    } else {
-                        if (product(problem.samples, problem.sources) <= 820'000) {
-                            if (ratio(problem.sources, problem.span) <= 0.27) {
-                                if (product(problem.samples, problem.sources) <= 262'144) {
-                                    // shared_hodograph block=512
-                                    // 8 problems, margin 1.26, regret 1.01 [1.00, 1.01]
-                                    return kLeaves[11];
-                                } else {
-                                    // times_per_thread block=256;times=2
-                                    // 1 problems, margin 1.46, regret 1.03 [1.03, 1.03]
-                                    return kLeaves[12];
-                                }
-                            } else {
-                                if (problem.additions() <= 1'073'741'824) {
-                                    // shared_hodograph block=512
-                                    // 3 problems, margin 1.26, regret 1.00 [1.00, 1.01]
-                                    return kLeaves[13];
-                                } else {
-                                    // shared_subsums sources=256
-                                    // 1 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[14];
-                                }
-                            }
-                        } else {
-                            // shared_subsums sources=128
-                            // 1 problems, margin 1.16, regret 1.00 [1.00, 1.00]
-                            return kLeaves[15];
-                        }
-                    }
-                }
-            } else {
-                if (product(problem.receivers, problem.sources) <= 220'000) {
-                    // shared_hodograph block=256
-                    // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                    return kLeaves[16];
-                } else {
-                    if (problem.samples <= 2200) {
-                        // global_subsums default
-                        // 3 problems, margin 1.50, regret 1.00 [1.00, 1.00]
-                        return kLeaves[17];
-                    } else {
-                        // shared_subsums sources=256
-                        // 1 problems, margin 1.30, regret 1.00 [1.00, 1.00]
-                        return kLeaves[18];
-                    }
-                }
-            }
-        }
-    } else {
-        if (problem.additions() <= 2'700'000'000) {
-            if (product(problem.receivers, problem.sources) <= 180'000) {
-                if (ratio(problem.sources, problem.span) <= 0.018) {
-                    if (product(problem.receivers, problem.span) <= 65'536) {
-                        // source_tiles sources=64;times=8
-                        // 2 problems nearby, margin 0.88, regret 1.73 [1.00, 2.98]
-                        return kLeaves[19];
-                    } else {
-                        // times_per_thread block=128;times=2
-                        // 3 problems, margin 1.05, regret 1.01 [1.00, 1.01]
-                        return kLeaves[20];
-                    }
-                } else {
-                    if (problem.additions() <= 16'777'216) {
-                        if (ratio(problem.receivers, problem.sources) <= 0.00047) {
-                            // source_tiles sources=64;times=4
-                            // 4 problems nearby, margin 1.22, regret 1.17 [1.01, 1.37]
-                            return kLeaves[21];
-                        } else {
-                            // times_per_thread block=128;times=4
-                            // 3 problems, margin 1.38, regret 1.02 [1.00, 1.06]
-                            return kLeaves[22];
-                        }
-                    } else {
-                        if (product(problem.receivers, problem.span) <= 524'288) {
-                            if (problem.sources <= 22) {
-                                // times_per_thread block=256;times=4
-                                // 7 problems nearby, margin 0.99, regret 1.18 [1.08, 1.31]
-                                return kLeaves[23];
-                            } else {
-                                if (problem.samples <= 470) {
-                                    // source_tiles sources=64;times=4
-                                    // 2 problems, margin 1.26, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[24];
-                                } else {
-                                    if (ratio(problem.receivers, problem.sources) <= 1.2) {
-                                        // source_tiles sources=64;times=8
-                                        // 36 problems, margin 1.81, regret 1.00 [1.00, 1.01]
-                                        return kLeaves[25];
-                                    } else {
-                                        // source_tiles sources=64;times=4
-                                        // 3 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[26];
-                                    }
-                                }
-                            }
-                        } else {
-                            if (problem.output == Coherence::sums) {
-                                if (problem.additions() <= 1'500'000'000) {
-                                    // times_per_thread block=128;times=4
-                                    // 5 problems nearby, margin 1.06, regret 1.18 [1.01, 1.52]
-                                    return kLeaves[27];
-                                } else {
-                                    // shared_subsums sources=256
-                                    // 1 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[28];
-                                }
-                            } else {
-                                // source_tiles sources=64;times=8
-                                // 1 problems, margin 1.35, regret 1.00 [1.00, 1.00]
-                                return kLeaves[29];
-                            }
-                        }
-                    }
-                }
-            } else {
-                if (problem.samples <= 2200) {
-                    if (ratio(problem.receivers, problem.span) <= 0.0018) {
-                        // source_tiles sources=128;times=8
-                        // 1 problems, margin 1.16, regret 1.00 [1.00, 1.00]
-                        return kLeaves[30];
-                    } else {
-                        if (problem.receivers <= 330) {
-                            if (problem.trace_bytes() <= 2'097'152) {
-                                if (product(problem.sources, problem.span) <= 150'000'000) {
-                                    // source_tiles sources=128;times=4
-                                    // 14 problems, margin 1.62, regret 1.02 [1.00, 1.04]
-                                    return kLeaves[31];
-                                } else {
-                                    if (problem.receivers <= 32) {
-                                        // source_tiles sources=128;times=4
-                                        // 5 problems nearby, margin 1.18, regret 1.18 [1.02, 1.36]
-                                        return kLeaves[32];
-                                    } else {
-                                        // shared_subsums sources=128
-                                        // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[33];
-                                    }
-                                }
-                            } else {
-                                // shared_subsums sources=256
-                                // 6 problems nearby, margin 0.91, regret 1.46 [1.26, 1.69]
-                                return kLeaves[34];
-                            }
-                        } else {
-                            // global_subsums default
-                            // 1 problems, margin 0.90, regret 1.11 [1.11, 1.11]
-                            return kLeaves[35];
-                        }
-                    }
-                } else {
-                    if (ratio(problem.receivers, problem.samples) <= 0.056) {
-                        // source_tiles sources=64;times=8
-                        // 3 problems, margin 1.16, regret 1.03 [1.00, 1.10]
-                        return kLeaves[36];
-                    } else {
-                        // source_tiles sources=64;times=4
-                        // 3 problems, margin 1.10, regret 1.08 [1.00, 1.15]
-                        return kLeaves[37];
-                    }
-                }
-            }
-        } else {
-            if (ratio(problem.receivers, problem.samples) <= 0.22) {
-                if (ratio(problem.receivers, problem.samples) <= 0.0015) {
-                    if (problem.span <= 3300) {
-                        if (ratio(problem.receivers, problem.span) <= 1.5) {
-                            if (product(problem.samples, problem.sources) <= 820'000'000) {
-                                if (problem.additions() <= 27'000'000'000) {
-                                    // source_tiles sources=64;times=8
-                                    // 7 problems, margin 1.15, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[38];
-                                } else {
-                                    // shared_subsums sources=256
-                                    // 6 problems nearby, margin 0.86, regret 1.16 [1.08, 1.25]
-                                    return kLeaves[39];
-                                }
-                            } else {
-                                if (product(problem.receivers, problem.span) <= 32'768) {
-                                    // source_tiles sources=64;times=8
-                                    // 1 problems, margin 1.36, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[40];
-                                } else {
-                                    // shared_subsums sources=128
-                                    // 3 problems nearby, margin 1.02, regret 1.12 [1.00, 1.20]
-                                    return kLeaves[41];
-                                }
-                            }
-                        } else {
-                            // shared_subsums sources=128
-                            // 4 problems nearby, margin 0.85, regret 1.23 [1.07, 1.36]
-                            return kLeaves[42];
-                        }
-                    } else {
-                        if (product(problem.receivers, problem.sources) <= 820'000) {
-                            // shared_subsums sources=128
-                            // 1 problems, margin 1.10, regret 1.00 [1.00, 1.00]
-                            return kLeaves[43];
-                        } else {
-                            // source_tiles sources=64;times=8
-                            // 1 problems nearby, margin 0.22, regret 4.56 [4.56, 4.56]
-                            return kLeaves[44];
-                        }
-                    }
-                } else {
-                    if (problem.sources <= 180) {
-                        if (problem.sources <= 39) {
-                            // shared_hodograph block=256
-                            // 2 problems, margin 1.02, regret 1.07 [1.00, 1.14]
-                            return kLeaves[45];
-                        } else {
-                            if (problem.receivers <= 3900) {
-                                if (product(problem.receivers, problem.sources) <= 27'000) {
-                                    // source_tiles sources=64;times=8
-                                    // 3 problems nearby, margin 1.20, regret 1.21 [1.00, 1.68]
-                                    return kLeaves[46];
-                                } else {
-                                    // shared_subsums sources=128
-                                    // 3 problems, margin 1.49, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[47];
-                                }
-                            } else {
-                                // source_tiles sources=64;times=4
-                                // 1 problems, margin 1.31, regret 1.00 [1.00, 1.00]
-                                return kLeaves[48];
-                            }
-                        }
-                    } else {
-                        if (problem.trace_bytes() <= 470'000) {
-                            // source_tiles sources=128;times=4
-                            // 1 problems, margin 1.33, regret 1.00 [1.00, 1.00]
-                            return kLeaves[49];
-                        } else {
-                            if (problem.trace_bytes() <= 1'000'000) {
-                                // shared_subsums sources=128
-                                // 2 problems, margin 1.00, regret 1.06 [1.00, 1.12]
-                                return kLeaves[50];
-                            } else {
-                                if (ratio(problem.samples, problem.span) <= 560) {
-                                    if (ratio(problem.samples, problem.sources) <= 3) {
-                                        if (problem.receivers <= 180) {
-                                            // shared_subsums sources=256
-                                            // 2 problems, margin 1.17, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[51];
-                                        } else {
-                                            // global_subsums default
-                                            // 6 problems, margin 1.00, regret 1.05 [1.00, 1.09]
-                                            return kLeaves[52];
-                                        }
-                                    } else {
-                                        if (product(problem.samples, problem.sources) <= 330'000'000) {
-                                            // shared_subsums sources=256
-                                            // 10 problems, margin 1.48, regret 1.02 [1.00, 1.04]
-                                            return kLeaves[53];
-                                        } else {
-                                            // source_tiles sources=64;times=8
-                                            // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[54];
-                                        }
-                                    }
-                                } else {
-                                    // shared_subsums sources=128
-                                    // 2 problems, margin 1.42, regret 1.07 [1.00, 1.15]
-                                    return kLeaves[55];
-                                }
-                            }
-                        }
-                    }
-                }
-            } else {
-                if (ratio(problem.samples, problem.sources) <= 2) {
-                    if (product(problem.receivers, problem.span) <= 3300) {
-                        // source_tiles sources=128;times=2
-                        // 1 problems, margin 1.23, regret 1.00 [1.00, 1.00]
-                        return kLeaves[56];
-                    } else {
-                        // global_subsums default
-                        // 17 problems, margin 1.20, regret 1.02 [1.00, 1.04]
-                        return kLeaves[57];
-                    }
-                } else {
-                    // shared_subsums sources=256
-                    // 2 problems, margin 1.25, regret 1.00 [1.00, 1.00]
-                    return kLeaves[58];
-                }
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(samples_times_sources, 1'800'000, 38),
+    at_most(receivers_per_samples, 0.033, 9),
+    at_most(receivers_per_sources, 1.2, 4),
+    leaf(0),
+    at_most(samples_times_span, 47'000'000, 8),
+    at_most(samples_times_sources, 1'500'000, 7),
+    leaf(1),
+    leaf(2),
+    leaf(3),
+    at_most(additions, 1'500'000'000, 33),
+    at_most(receivers_per_sources, 2.7, 20),
+    at_most(additions, 680'000'000, 17),
+    at_most(receivers, 10, 14),
+    leaf(4),
+    at_most(samples_per_sources, 1.2, 16),
+    leaf(5),
+    leaf(6),
+    at_most(receivers_per_sources, 1, 19),
+    leaf(7),
+    leaf(8),
+    at_most(receivers_per_sources, 15, 24),
+    at_most(receivers_times_span, 6'800'000, 23),
+    leaf(9),
+    leaf(10),
+    at_most(samples_times_sources, 820'000, 32),
+    at_most(sources_per_span, 0.27, 29),
+    at_most(samples_times_sources, 262'144, 28),
+    leaf(11),
+    leaf(12),
+    at_most(additions, 1'073'741'824, 31),
+    leaf(13),
+    leaf(14),
+    leaf(15),
+    at_most(receivers_times_sources, 220'000, 35),
+    leaf(16),
+    at_most(samples, 2200, 37),
+    leaf(17),
+    leaf(18),
+    at_most(additions, 2'700'000'000, 76),
+    at_most(receivers_times_sources, 180'000, 61),
+    at_most(sources_per_span, 0.018, 44),
+    at_most(receivers_times_span, 65'536, 43),
+    leaf(19),
+    leaf(20),
+    at_most(additions, 16'777'216, 48),
+    at_most(receivers_per_sources, 0.00047, 47),
+    leaf(21),
+    leaf(22),
+    at_most(receivers_times_span, 524'288, 56),
+    at_most(sources, 22, 51),
+    leaf(23),
+    at_most(samples, 470, 53),
+    leaf(24),
+    at_most(receivers_per_sources, 1.2, 55),
+    leaf(25),
+    leaf(26),
+    is(output, Coherence::sums, 60),
+    at_most(additions, 1'500'000'000, 59),
+    leaf(27),
+    leaf(28),
+    leaf(29),
+    at_most(samples, 2200, 73),
+    at_most(receivers_per_span, 0.0018, 64),
+    leaf(30),
+    at_most(receivers, 330, 72),
+    at_most(trace_bytes, 2'097'152, 71),
+    at_most(sources_times_span, 150'000'000, 68),
+    leaf(31),
+    at_most(receivers, 32, 70),
+    leaf(32),
+    leaf(33),
+    leaf(34),
+    leaf(35),
+    at_most(receivers_per_samples, 0.056, 75),
+    leaf(36),
+    leaf(37),
+    at_most(receivers_per_samples, 0.22, 112),
+    at_most(receivers_per_samples, 0.0015, 91),
+    at_most(span, 3300, 88),
+    at_most(receivers_per_span, 1.5, 87),
+    at_most(samples_times_sources, 820'000'000, 84),
+    at_most(additions, 27'000'000'000, 83),
+    leaf(38),
+    leaf(39),
+    at_most(receivers_times_span, 32'768, 86),
+    leaf(40),
+    leaf(41),
+    leaf(42),
+    at_most(receivers_times_sources, 820'000, 90),
+    leaf(43),
+    leaf(44),
+    at_most(sources, 180, 99),
+    at_most(sources, 39, 94),
+    leaf(45),
+    at_most(receivers, 3900, 98),
+    at_most(receivers_times_sources, 27'000, 97),
+    leaf(46),
+    leaf(47),
+    leaf(48),
+    at_most(trace_bytes, 470'000, 101),
+    leaf(49),
+    at_most(trace_bytes, 1'000'000, 103),
+    leaf(50),
+    at_most(samples_per_span, 560, 111),
+    at_most(samples_per_sources, 3, 108),
+    at_most(receivers, 180, 107),
+    leaf(51),
+    leaf(52),
+    at_most(samples_times_sources, 330'000'000, 110),
+    leaf(53),
+    leaf(54),
+    leaf(55),
+    at_most(samples_per_sources, 2, 116),
+    at_most(receivers_times_span, 3300, 115),
+    leaf(56),
+    leaf(57),
+    leaf(58),
+};
 
 }  // namespace
 
@@ -1827,8 +360,11 @@ Selector<Problem> nvidia_h100_80gb_hbm3() {
                    .l2_bytes = 52428800,
                    .bytes_per_second = 3352320000000},
         .data_sha256 = "231caa32f47c160e8d90ad5fca1b76627d4dc0d61cd7526c176c28580d974f87",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

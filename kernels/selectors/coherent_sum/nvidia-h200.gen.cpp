@@ -17,7 +17,6 @@
 //   eb2a2300c93f1bc20fce943b2ee99b3efbb334c4242423bc8938547003fd7c20  source_tiles
 //   8e06a771aa084fe4084c17abc852153384303d06a2d4f34ebfb349cc50433cf8  times_per_thread
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/coherent_sum.hpp"
 #include "registries/coherent_sum/ids.hpp"
@@ -25,1802 +24,331 @@
 namespace espalier::coherent_sum::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.02F},
-    {VariantId::global_cached, {{"block", 256}}, 1.08F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    receivers,
+    samples,
+    sources,
+    span,
+    precision,
+    additions,
+    trace_bytes,
+    receivers_per_samples,
+    receivers_times_samples,
+    receivers_per_sources,
+    receivers_times_sources,
+    receivers_per_span,
+    receivers_times_span,
+    samples_per_sources,
+    samples_times_sources,
+    samples_per_span,
+    samples_times_span,
+    sources_per_span,
+    sources_times_span,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.00F},
-    {VariantId::global_cached, {{"block", 128}}, 1.00F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.10F},
-    {VariantId::global_cached, {{"block", 256}}, 1.10F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.receivers); },
+    [](const Problem& problem) { return static_cast<double>(problem.samples); },
+    [](const Problem& problem) { return static_cast<double>(problem.sources); },
+    [](const Problem& problem) { return static_cast<double>(problem.span); },
+    [](const Problem& problem) { return static_cast<double>(problem.precision); },
+    [](const Problem& problem) { return static_cast<double>(problem.additions()); },
+    [](const Problem& problem) { return static_cast<double>(problem.trace_bytes()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.00F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.06F},
-    {VariantId::global_cached, {{"block", 256}}, 1.14F},
+constexpr Column kColumns[] = {
+    {"receivers", 0},
+    {"samples", 1},
+    {"sources", 2},
+    {"span", 3},
+    {"precision", 4},
+    {"additions", 5},
+    {"trace_bytes", 6},
+    {"receivers / samples", 0, Column::Kind::ratio, 1},
+    {"receivers * samples", 0, Column::Kind::product, 1},
+    {"receivers / sources", 0, Column::Kind::ratio, 2},
+    {"receivers * sources", 0, Column::Kind::product, 2},
+    {"receivers / span", 0, Column::Kind::ratio, 3},
+    {"receivers * span", 0, Column::Kind::product, 3},
+    {"samples / sources", 1, Column::Kind::ratio, 2},
+    {"samples * sources", 1, Column::Kind::product, 2},
+    {"samples / span", 1, Column::Kind::ratio, 3},
+    {"samples * span", 1, Column::Kind::product, 3},
+    {"sources / span", 2, Column::Kind::ratio, 3},
+    {"sources * span", 2, Column::Kind::product, 3},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.05F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.15F},
-    {VariantId::global_cached, {{"block", 128}}, 1.43F},
-    {VariantId::global_cached, {{"block", 256}}, 1.44F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}},
+    {VariantId::global_cached, {{"block", 256}}},
+    {VariantId::shared_hodograph, {{"block", 128}}},
+    {VariantId::global_cached, {{"block", 128}}},
+    {VariantId::shared_hodograph, {{"block", 256}}},
+    {VariantId::times_per_thread, {{"block", 256}, {"times", 2}}},
+    {VariantId::shared_hodograph, {{"block", 512}}},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}},
+    {VariantId::global_subsums, {}},
+    {VariantId::shared_subsums, {{"sources", 256}}},
+    {VariantId::shared_subsums, {{"sources", 128}}},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}},
+    {VariantId::shared_hodograph, {{"block", 1024}}},
+    {VariantId::packed_subsums, {}},
+    {VariantId::global_cached, {{"block", 1024}}},
+    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}},
+    {VariantId::global_cached, {{"block", 512}}},
+    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 100}}},
+    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 0}}},
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}},
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}},
+    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}},
+    {VariantId::times_per_thread, {{"block", 256}, {"times", 4}}},
+    {VariantId::source_tiles, {{"sources", 128}, {"times", 2}}},
+    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 50}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.00F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.29F},
-    {VariantId::global_cached, {{"block", 128}}, 1.35F},
-    {VariantId::global_cached, {{"block", 256}}, 1.43F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.02F), at(1, 1.08F),
+    at(2, 1.00F), at(3, 1.00F), at(0, 1.10F), at(1, 1.10F),
+    at(4, 1.00F), at(0, 1.06F), at(1, 1.14F),
+    at(0, 1.05F), at(2, 1.15F), at(3, 1.43F), at(1, 1.44F),
+    at(2, 1.00F), at(0, 1.29F), at(3, 1.35F), at(1, 1.43F),
+    at(4, 1.02F), at(0, 1.17F), at(3, 1.46F), at(1, 1.46F),
+    at(4, 1.06F), at(0, 1.10F), at(3, 1.58F), at(1, 1.59F),
+    at(5, 1.01F), at(4, 1.26F), at(1, 1.91F),
+    at(2, 1.03F), at(0, 1.25F), at(3, 1.44F), at(1, 1.53F),
+    at(2, 1.01F), at(6, 1.00F), at(0, 1.15F), at(3, 1.45F), at(1, 1.45F),
+    at(0, 1.03F), at(2, 1.09F), at(7, 1.40F), at(1, 1.50F),
+    at(8, 1.00F), at(9, 1.26F), at(7, 1.28F), at(4, 1.39F), at(2, 1.41F), at(1, 2.09F),
+    at(9, 1.00F), at(10, 1.11F), at(11, 1.37F), at(6, 1.41F), at(7, 1.45F), at(1, 2.23F),
+    at(8, 1.00F), at(9, 1.59F), at(10, 1.74F), at(4, 1.78F), at(7, 1.81F), at(1, 2.60F),
+    at(7, 1.03F), at(6, 1.25F), at(12, 1.29F), at(9, 1.45F), at(8, 1.78F), at(1, 1.50F),
+    at(6, 1.13F), at(5, 1.19F), at(13, 1.42F), at(14, 1.63F), at(1, 1.74F),
+    at(8, 1.03F), at(7, 1.27F), at(6, 1.49F), at(9, 1.61F), at(1, 1.87F),
+    at(15, 1.05F), at(0, 1.75F), at(16, 1.76F), at(5, 1.76F), at(17, 1.76F), at(1, 1.75F),
+    at(0, 1.01F), at(2, 1.19F), at(15, 1.47F), at(1, 1.43F),
+    at(15, 1.00F), at(0, 1.26F), at(2, 1.33F), at(18, 1.64F), at(1, 1.63F),
+    at(0, 1.02F), at(4, 1.03F), at(18, 1.40F), at(14, 1.40F), at(1, 1.41F),
+    at(4, 1.00F), at(5, 1.06F), at(14, 1.43F), at(7, 1.76F), at(1, 1.42F),
+    at(0, 1.00F), at(18, 1.09F), at(19, 1.54F), at(1, 1.09F),
+    at(2, 1.09F), at(15, 1.19F), at(3, 1.33F), at(1, 1.40F),
+    at(15, 1.02F), at(10, 1.64F), at(11, 1.73F), at(4, 2.33F), at(1, 2.29F),
+    at(20, 1.03F), at(2, 1.70F), at(3, 1.91F), at(1, 1.98F),
+    at(11, 1.03F), at(15, 1.35F), at(3, 1.45F), at(2, 1.46F), at(1, 1.43F),
+    at(2, 1.15F), at(0, 1.09F), at(18, 1.28F), at(19, 1.92F), at(1, 1.28F),
+    at(7, 1.02F), at(2, 1.48F), at(11, 1.64F), at(3, 1.81F), at(1, 1.85F),
+    at(7, 1.06F), at(2, 1.65F), at(11, 1.68F), at(10, 2.25F), at(1, 1.90F),
+    at(15, 1.05F), at(10, 1.65F), at(11, 1.92F), at(4, 2.20F), at(1, 2.59F),
+    at(7, 1.27F), at(11, 1.52F), at(4, 2.00F), at(18, 2.12F), at(1, 2.13F),
+    at(10, 1.13F), at(19, 1.40F), at(8, 1.52F), at(21, 1.93F), at(11, 1.94F), at(1, 2.66F),
+    at(20, 1.09F), at(10, 1.40F), at(8, 2.12F), at(4, 2.42F), at(2, 2.42F), at(1, 3.36F),
+    at(8, 1.01F), at(9, 1.17F), at(10, 1.31F), at(20, 1.31F), at(11, 2.67F), at(2, 2.83F), at(1, 2.85F),
+    at(20, 1.10F), at(8, 1.15F), at(13, 1.19F), at(9, 1.34F), at(2, 2.09F), at(1, 2.33F),
+    at(15, 1.00F), at(2, 1.13F), at(11, 1.38F), at(3, 1.52F), at(1, 1.53F),
+    at(8, 1.00F), at(9, 1.23F), at(15, 1.40F), at(20, 1.43F), at(11, 2.19F), at(6, 2.27F), at(1, 2.48F),
+    at(9, 1.07F), at(10, 1.13F), at(19, 1.30F), at(15, 1.40F), at(11, 1.87F), at(6, 2.03F), at(1, 2.15F),
+    at(6, 1.29F), at(7, 1.06F), at(2, 1.25F), at(22, 1.47F), at(18, 1.67F), at(16, 1.68F), at(1, 1.96F),
+    at(7, 1.06F), at(10, 1.33F), at(2, 1.94F), at(22, 2.15F), at(1, 3.21F),
+    at(20, 1.00F), at(10, 1.19F), at(8, 1.45F), at(2, 1.53F), at(1, 2.02F),
+    at(8, 1.00F), at(9, 1.16F), at(10, 1.18F), at(15, 1.46F), at(7, 1.51F), at(2, 2.45F), at(4, 2.55F), at(1, 3.22F),
+    at(9, 1.00F), at(10, 1.12F), at(15, 1.38F), at(7, 1.44F), at(8, 1.46F), at(4, 2.49F), at(1, 3.46F),
+    at(10, 1.00F), at(15, 1.24F), at(4, 1.92F), at(2, 1.93F), at(11, 2.26F), at(1, 2.95F),
+    at(7, 1.00F), at(10, 1.17F), at(11, 2.15F), at(4, 2.27F), at(1, 3.20F),
+    at(15, 1.00F), at(10, 1.36F), at(8, 1.96F), at(21, 2.47F), at(1, 3.64F),
+    at(10, 1.14F), at(15, 1.24F), at(2, 1.96F), at(16, 2.25F), at(1, 2.57F),
+    at(9, 1.06F), at(10, 1.14F), at(15, 1.26F), at(8, 1.83F), at(2, 2.46F), at(1, 2.93F),
+    at(20, 1.05F), at(10, 1.35F), at(8, 1.55F), at(2, 1.94F), at(1, 2.40F),
+    at(9, 1.02F), at(10, 1.10F), at(8, 1.15F), at(20, 1.24F), at(2, 2.16F), at(1, 2.76F),
+    at(9, 1.06F), at(10, 1.09F), at(8, 1.13F), at(19, 1.26F), at(20, 1.28F), at(4, 2.17F), at(2, 2.21F), at(1, 2.68F),
+    at(23, 1.00F), at(4, 1.38F), at(10, 1.51F), at(8, 1.66F), at(1, 1.80F),
+    at(8, 1.06F), at(13, 1.29F), at(9, 1.38F), at(10, 1.42F), at(23, 1.43F), at(4, 2.84F), at(1, 2.95F),
+    at(19, 1.00F), at(8, 1.32F), at(9, 1.43F), at(18, 2.35F), at(1, 2.52F),
+    at(8, 1.12F), at(13, 1.18F), at(20, 1.32F), at(9, 1.37F), at(6, 2.62F), at(1, 2.78F),
+    at(13, 1.05F), at(8, 1.07F), at(9, 1.26F), at(10, 1.37F), at(20, 1.64F), at(18, 3.40F), at(1, 3.81F),
+    at(9, 1.04F), at(10, 1.12F), at(8, 1.19F), at(19, 1.32F), at(24, 2.19F), at(1, 3.01F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.02F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.17F},
-    {VariantId::global_cached, {{"block", 128}}, 1.46F},
-    {VariantId::global_cached, {{"block", 256}}, 1.46F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.06F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.10F},
-    {VariantId::global_cached, {{"block", 128}}, 1.58F},
-    {VariantId::global_cached, {{"block", 256}}, 1.59F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::times_per_thread, {{"block", 256}, {"times", 2}}, 1.01F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.26F},
-    {VariantId::global_cached, {{"block", 256}}, 1.91F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.03F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.25F},
-    {VariantId::global_cached, {{"block", 128}}, 1.44F},
-    {VariantId::global_cached, {{"block", 256}}, 1.53F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.01F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.00F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.15F},
-    {VariantId::global_cached, {{"block", 128}}, 1.45F},
-    {VariantId::global_cached, {{"block", 256}}, 1.45F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.03F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.09F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.40F},
-    {VariantId::global_cached, {{"block", 256}}, 1.50F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::global_subsums, {}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.26F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.28F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.39F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.41F},
-    {VariantId::global_cached, {{"block", 256}}, 2.09F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.11F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.37F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.41F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.45F},
-    {VariantId::global_cached, {{"block", 256}}, 2.23F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::global_subsums, {}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.59F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.74F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.78F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.81F},
-    {VariantId::global_cached, {{"block", 256}}, 2.60F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.03F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.25F},
-    {VariantId::shared_hodograph, {{"block", 1024}}, 1.29F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.45F},
-    {VariantId::global_subsums, {}, 1.78F},
-    {VariantId::global_cached, {{"block", 256}}, 1.50F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.13F},
-    {VariantId::times_per_thread, {{"block", 256}, {"times", 2}}, 1.19F},
-    {VariantId::packed_subsums, {}, 1.42F},
-    {VariantId::global_cached, {{"block", 1024}}, 1.63F},
-    {VariantId::global_cached, {{"block", 256}}, 1.74F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::global_subsums, {}, 1.03F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.27F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.49F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.61F},
-    {VariantId::global_cached, {{"block", 256}}, 1.87F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.05F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.75F},
-    {VariantId::global_cached, {{"block", 512}}, 1.76F},
-    {VariantId::times_per_thread, {{"block", 256}, {"times", 2}}, 1.76F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 100}}, 1.76F},
-    {VariantId::global_cached, {{"block", 256}}, 1.75F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.01F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.19F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.47F},
-    {VariantId::global_cached, {{"block", 256}}, 1.43F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.26F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.33F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 0}}, 1.64F},
-    {VariantId::global_cached, {{"block", 256}}, 1.63F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.02F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.03F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 0}}, 1.40F},
-    {VariantId::global_cached, {{"block", 1024}}, 1.40F},
-    {VariantId::global_cached, {{"block", 256}}, 1.41F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.00F},
-    {VariantId::times_per_thread, {{"block", 256}, {"times", 2}}, 1.06F},
-    {VariantId::global_cached, {{"block", 1024}}, 1.43F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.76F},
-    {VariantId::global_cached, {{"block", 256}}, 1.42F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.00F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 0}}, 1.09F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.54F},
-    {VariantId::global_cached, {{"block", 256}}, 1.09F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.09F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.19F},
-    {VariantId::global_cached, {{"block", 128}}, 1.33F},
-    {VariantId::global_cached, {{"block", 256}}, 1.40F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.02F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.64F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.73F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 2.33F},
-    {VariantId::global_cached, {{"block", 256}}, 2.29F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.03F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.70F},
-    {VariantId::global_cached, {{"block", 128}}, 1.91F},
-    {VariantId::global_cached, {{"block", 256}}, 1.98F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.03F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.35F},
-    {VariantId::global_cached, {{"block", 128}}, 1.45F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.46F},
-    {VariantId::global_cached, {{"block", 256}}, 1.43F},
-};
-
-constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.15F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 2}}, 1.09F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 0}}, 1.28F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.92F},
-    {VariantId::global_cached, {{"block", 256}}, 1.28F},
-};
-
-constexpr Choice<Problem> kRanking28[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.02F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.48F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.64F},
-    {VariantId::global_cached, {{"block", 128}}, 1.81F},
-    {VariantId::global_cached, {{"block", 256}}, 1.85F},
-};
-
-constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.06F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.65F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.68F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 2.25F},
-    {VariantId::global_cached, {{"block", 256}}, 1.90F},
-};
-
-constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.05F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.65F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.92F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 2.20F},
-    {VariantId::global_cached, {{"block", 256}}, 2.59F},
-};
-
-constexpr Choice<Problem> kRanking31[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.27F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.52F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 2.00F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 0}}, 2.12F},
-    {VariantId::global_cached, {{"block", 256}}, 2.13F},
-};
-
-constexpr Choice<Problem> kRanking32[] = {
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.13F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.40F},
-    {VariantId::global_subsums, {}, 1.52F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 1.93F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.94F},
-    {VariantId::global_cached, {{"block", 256}}, 2.66F},
-};
-
-constexpr Choice<Problem> kRanking33[] = {
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.09F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.40F},
-    {VariantId::global_subsums, {}, 2.12F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 2.42F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 2.42F},
-    {VariantId::global_cached, {{"block", 256}}, 3.36F},
-};
-
-constexpr Choice<Problem> kRanking34[] = {
-    {VariantId::global_subsums, {}, 1.01F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.17F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.31F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.31F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.67F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 2.83F},
-    {VariantId::global_cached, {{"block", 256}}, 2.85F},
-};
-
-constexpr Choice<Problem> kRanking35[] = {
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.10F},
-    {VariantId::global_subsums, {}, 1.15F},
-    {VariantId::packed_subsums, {}, 1.19F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.34F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 2.09F},
-    {VariantId::global_cached, {{"block", 256}}, 2.33F},
-};
-
-constexpr Choice<Problem> kRanking36[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.13F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.38F},
-    {VariantId::global_cached, {{"block", 128}}, 1.52F},
-    {VariantId::global_cached, {{"block", 256}}, 1.53F},
-};
-
-constexpr Choice<Problem> kRanking37[] = {
-    {VariantId::global_subsums, {}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.23F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.40F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.43F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.19F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 2.27F},
-    {VariantId::global_cached, {{"block", 256}}, 2.48F},
-};
-
-constexpr Choice<Problem> kRanking38[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.07F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.13F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.30F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.40F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 1.87F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 2.03F},
-    {VariantId::global_cached, {{"block", 256}}, 2.15F},
-};
-
-constexpr Choice<Problem> kRanking39[] = {
-    {VariantId::shared_hodograph, {{"block", 512}}, 1.29F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.06F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.25F},
-    {VariantId::times_per_thread, {{"block", 256}, {"times", 4}}, 1.47F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 0}}, 1.67F},
-    {VariantId::global_cached, {{"block", 512}}, 1.68F},
-    {VariantId::global_cached, {{"block", 256}}, 1.96F},
-};
-
-constexpr Choice<Problem> kRanking40[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.06F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.33F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.94F},
-    {VariantId::times_per_thread, {{"block", 256}, {"times", 4}}, 2.15F},
-    {VariantId::global_cached, {{"block", 256}}, 3.21F},
-};
-
-constexpr Choice<Problem> kRanking41[] = {
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.19F},
-    {VariantId::global_subsums, {}, 1.45F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.53F},
-    {VariantId::global_cached, {{"block", 256}}, 2.02F},
-};
-
-constexpr Choice<Problem> kRanking42[] = {
-    {VariantId::global_subsums, {}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.16F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.18F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.46F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.51F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 2.45F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 2.55F},
-    {VariantId::global_cached, {{"block", 256}}, 3.22F},
-};
-
-constexpr Choice<Problem> kRanking43[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.12F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.38F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.44F},
-    {VariantId::global_subsums, {}, 1.46F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 2.49F},
-    {VariantId::global_cached, {{"block", 256}}, 3.46F},
-};
-
-constexpr Choice<Problem> kRanking44[] = {
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.00F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.24F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.92F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.93F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.26F},
-    {VariantId::global_cached, {{"block", 256}}, 2.95F},
-};
-
-constexpr Choice<Problem> kRanking45[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 4}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.17F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 4}}, 2.15F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 2.27F},
-    {VariantId::global_cached, {{"block", 256}}, 3.20F},
-};
-
-constexpr Choice<Problem> kRanking46[] = {
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.00F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.36F},
-    {VariantId::global_subsums, {}, 1.96F},
-    {VariantId::times_per_thread, {{"block", 128}, {"times", 8}}, 2.47F},
-    {VariantId::global_cached, {{"block", 256}}, 3.64F},
-};
-
-constexpr Choice<Problem> kRanking47[] = {
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.14F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.24F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.96F},
-    {VariantId::global_cached, {{"block", 512}}, 2.25F},
-    {VariantId::global_cached, {{"block", 256}}, 2.57F},
-};
-
-constexpr Choice<Problem> kRanking48[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.06F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.14F},
-    {VariantId::source_tiles, {{"sources", 64}, {"times", 8}}, 1.26F},
-    {VariantId::global_subsums, {}, 1.83F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 2.46F},
-    {VariantId::global_cached, {{"block", 256}}, 2.93F},
-};
-
-constexpr Choice<Problem> kRanking49[] = {
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.05F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.35F},
-    {VariantId::global_subsums, {}, 1.55F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 1.94F},
-    {VariantId::global_cached, {{"block", 256}}, 2.40F},
-};
-
-constexpr Choice<Problem> kRanking50[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.02F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.10F},
-    {VariantId::global_subsums, {}, 1.15F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.24F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 2.16F},
-    {VariantId::global_cached, {{"block", 256}}, 2.76F},
-};
-
-constexpr Choice<Problem> kRanking51[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.06F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.09F},
-    {VariantId::global_subsums, {}, 1.13F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.26F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.28F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 2.17F},
-    {VariantId::shared_hodograph, {{"block", 128}}, 2.21F},
-    {VariantId::global_cached, {{"block", 256}}, 2.68F},
-};
-
-constexpr Choice<Problem> kRanking52[] = {
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 2}}, 1.00F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 1.38F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.51F},
-    {VariantId::global_subsums, {}, 1.66F},
-    {VariantId::global_cached, {{"block", 256}}, 1.80F},
-};
-
-constexpr Choice<Problem> kRanking53[] = {
-    {VariantId::global_subsums, {}, 1.06F},
-    {VariantId::packed_subsums, {}, 1.29F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.38F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.42F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 2}}, 1.43F},
-    {VariantId::shared_hodograph, {{"block", 256}}, 2.84F},
-    {VariantId::global_cached, {{"block", 256}}, 2.95F},
-};
-
-constexpr Choice<Problem> kRanking54[] = {
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.00F},
-    {VariantId::global_subsums, {}, 1.32F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.43F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 0}}, 2.35F},
-    {VariantId::global_cached, {{"block", 256}}, 2.52F},
-};
-
-constexpr Choice<Problem> kRanking55[] = {
-    {VariantId::global_subsums, {}, 1.12F},
-    {VariantId::packed_subsums, {}, 1.18F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.32F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.37F},
-    {VariantId::shared_hodograph, {{"block", 512}}, 2.62F},
-    {VariantId::global_cached, {{"block", 256}}, 2.78F},
-};
-
-constexpr Choice<Problem> kRanking56[] = {
-    {VariantId::packed_subsums, {}, 1.05F},
-    {VariantId::global_subsums, {}, 1.07F},
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.26F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.37F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 4}}, 1.64F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 0}}, 3.40F},
-    {VariantId::global_cached, {{"block", 256}}, 3.81F},
-};
-
-constexpr Choice<Problem> kRanking57[] = {
-    {VariantId::shared_subsums, {{"sources", 256}}, 1.04F},
-    {VariantId::shared_subsums, {{"sources", 128}}, 1.12F},
-    {VariantId::global_subsums, {}, 1.19F},
-    {VariantId::source_tiles, {{"sources", 128}, {"times", 8}}, 1.32F},
-    {VariantId::global_carved, {{"block", 256}, {"shared_percent", 50}}, 2.19F},
-    {VariantId::global_cached, {{"block", 256}}, 3.01F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 71,
-        .margin = 1.06F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.02F,
-        .path = "samples * sources <= 1048576 and receivers <= 14 and receivers / samples <= 0.068",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 4,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources <= 1048576 and receivers <= 14 and receivers / samples > 0.068",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 13,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources <= 1048576 "
-                "and receivers > 14 "
-                "and additions <= 1800000000 "
-                "and sources / span <= 1 "
-                "and receivers / samples <= 0.0082 "
-                "and samples * sources <= 270000",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 21,
-        .margin = 1.09F,
-        .regret = 1.05F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.08F,
-        .path = "samples * sources <= 1048576 "
-                "and receivers > 14 "
-                "and additions <= 1800000000 "
-                "and sources / span <= 1 "
-                "and receivers / samples <= 0.0082 "
-                "and samples * sources > 270000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 3,
-        .margin = 1.28F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "samples * sources <= 1048576 "
-                "and receivers > 14 "
-                "and additions <= 1800000000 "
-                "and sources / span <= 1 "
-                "and receivers / samples > 0.0082 "
-                "and receivers * samples <= 10000000 "
-                "and samples / sources <= 0.33",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 173,
-        .margin = 1.15F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.02F,
-        .path = "samples * sources <= 1048576 "
-                "and receivers > 14 "
-                "and additions <= 1800000000 "
-                "and sources / span <= 1 "
-                "and receivers / samples > 0.0082 "
-                "and receivers * samples <= 10000000 "
-                "and samples / sources > 0.33",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 6,
-        .margin = 1.03F,
-        .regret = 1.06F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.10F,
-        .path = "samples * sources <= 1048576 "
-                "and receivers > 14 "
-                "and additions <= 1800000000 "
-                "and sources / span <= 1 "
-                "and receivers / samples > 0.0082 "
-                "and receivers * samples > 10000000 "
-                "and sources * span <= 18000",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 4,
-        .margin = 1.25F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "samples * sources <= 1048576 "
-                "and receivers > 14 "
-                "and additions <= 1800000000 "
-                "and sources / span <= 1 "
-                "and receivers / samples > 0.0082 "
-                "and receivers * samples > 10000000 "
-                "and sources * span > 18000",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 71,
-        .margin = 1.21F,
-        .regret = 1.03F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.04F,
-        .path = "samples * sources <= 1048576 "
-                "and receivers > 14 "
-                "and additions <= 1800000000 "
-                "and sources / span > 1 "
-                "and receivers * samples <= 12000000 "
-                "and samples / span <= 18",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 11,
-        .margin = 1.13F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.02F,
-        .path = "samples * sources <= 1048576 "
-                "and receivers > 14 "
-                "and additions <= 1800000000 "
-                "and sources / span > 1 "
-                "and receivers * samples <= 12000000 "
-                "and samples / span > 18 "
-                "and additions <= 560000000 "
-                "and samples * sources <= 330000",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 8,
-        .margin = 1.04F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.06F,
-        .path = "samples * sources <= 1048576 "
-                "and receivers > 14 "
-                "and additions <= 1800000000 "
-                "and sources / span > 1 "
-                "and receivers * samples <= 12000000 "
-                "and samples / span > 18 "
-                "and additions <= 560000000 "
-                "and samples * sources > 330000",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 2,
-        .margin = 1.26F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources <= 1048576 "
-                "and receivers > 14 "
-                "and additions <= 1800000000 "
-                "and sources / span > 1 "
-                "and receivers * samples <= 12000000 "
-                "and samples / span > 18 "
-                "and additions > 560000000",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 2,
-        .margin = 1.37F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources <= 1048576 "
-                "and receivers > 14 "
-                "and additions <= 1800000000 "
-                "and sources / span > 1 "
-                "and receivers * samples > 12000000",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 1,
-        .margin = 1.59F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources <= 1048576 "
-                "and receivers > 14 "
-                "and additions > 1800000000 "
-                "and sources <= 512 "
-                "and samples * span <= 470000 "
-                "and samples * sources <= 820000",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 2,
-        .margin = 1.21F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "samples * sources <= 1048576 "
-                "and receivers > 14 "
-                "and additions > 1800000000 "
-                "and sources <= 512 "
-                "and samples * span <= 470000 "
-                "and samples * sources > 820000",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 4,
-        .margin = 1.05F,
-        .regret = 1.13F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.28F,
-        .path = "samples * sources <= 1048576 "
-                "and receivers > 14 "
-                "and additions > 1800000000 "
-                "and sources <= 512 "
-                "and samples * span > 470000",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 12,
-        .margin = 1.23F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.08F,
-        .path = "samples * sources <= 1048576 "
-                "and receivers > 14 "
-                "and additions > 1800000000 "
-                "and sources > 512",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 2,
-        .margin = 1.57F,
-        .regret = 1.05F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.09F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources <= 32 "
-                "and receivers / samples <= 5.6e-05",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 11,
-        .margin = 1.18F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources <= 32 "
-                "and receivers / samples > 5.6e-05 "
-                "and receivers * sources <= 12000 "
-                "and receivers * span <= 120000 "
-                "and sources <= 27",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 3,
-        .margin = 1.26F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources <= 32 "
-                "and receivers / samples > 5.6e-05 "
-                "and receivers * sources <= 12000 "
-                "and receivers * span <= 120000 "
-                "and sources > 27",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 5,
-        .margin = 1.01F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources <= 32 "
-                "and receivers / samples > 5.6e-05 "
-                "and receivers * sources <= 12000 "
-                "and receivers * span > 120000",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 5,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources <= 32 "
-                "and receivers / samples > 5.6e-05 "
-                "and receivers * sources > 12000",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 1,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources > 32 "
-                "and samples / sources <= 0.015 "
-                "and receivers / span <= 0.001",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 4,
-        .margin = 1.09F,
-        .regret = 1.09F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.19F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources > 32 "
-                "and samples / sources <= 0.015 "
-                "and receivers / span > 0.001 "
-                "and sources <= 15000",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
-        .problems = 8,
-        .margin = 1.61F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources > 32 "
-                "and samples / sources <= 0.015 "
-                "and receivers / span > 0.001 "
-                "and sources > 15000 "
-                "and receivers / samples <= 0.015",
-        .ranking = kRanking24,
-    },
-    {
-        .id = 25,
-        .problems = 26,
-        .margin = 1.65F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources > 32 "
-                "and samples / sources <= 0.015 "
-                "and receivers / span > 0.001 "
-                "and sources > 15000 "
-                "and receivers / samples > 0.015",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
-        .problems = 13,
-        .margin = 1.31F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.07F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources > 32 "
-                "and samples / sources > 0.015 "
-                "and additions <= 16777216",
-        .ranking = kRanking26,
-    },
-    {
-        .id = 27,
-        .problems = 3,
-        .margin = 0.95F,
-        .regret = 1.15F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.30F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources > 32 "
-                "and samples / sources > 0.015 "
-                "and additions > 16777216 "
-                "and receivers / span <= 9 "
-                "and samples / span <= 0.12 "
-                "and samples / sources <= 0.082",
-        .ranking = kRanking27,
-    },
-    {
-        .id = 28,
-        .problems = 3,
-        .margin = 1.45F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.07F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources > 32 "
-                "and samples / sources > 0.015 "
-                "and additions > 16777216 "
-                "and receivers / span <= 9 "
-                "and samples / span <= 0.12 "
-                "and samples / sources > 0.082",
-        .ranking = kRanking28,
-    },
-    {
-        .id = 29,
-        .problems = 22,
-        .margin = 1.55F,
-        .regret = 1.06F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.09F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources > 32 "
-                "and samples / sources > 0.015 "
-                "and additions > 16777216 "
-                "and receivers / span <= 9 "
-                "and samples / span > 0.12 "
-                "and receivers * span <= 1500000 "
-                "and samples * span <= 120000",
-        .ranking = kRanking29,
-    },
-    {
-        .id = 30,
-        .problems = 312,
-        .margin = 1.57F,
-        .regret = 1.05F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.06F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources > 32 "
-                "and samples / sources > 0.015 "
-                "and additions > 16777216 "
-                "and receivers / span <= 9 "
-                "and samples / span > 0.12 "
-                "and receivers * span <= 1500000 "
-                "and samples * span > 120000 "
-                "and receivers * sources <= 1500000 "
-                "and span <= 5600",
-        .ranking = kRanking30,
-    },
-    {
-        .id = 31,
-        .problems = 8,
-        .margin = 1.19F,
-        .regret = 1.27F,
-        .regret_lo = 1.05F,
-        .regret_hi = 1.64F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources > 32 "
-                "and samples / sources > 0.015 "
-                "and additions > 16777216 "
-                "and receivers / span <= 9 "
-                "and samples / span > 0.12 "
-                "and receivers * span <= 1500000 "
-                "and samples * span > 120000 "
-                "and receivers * sources <= 1500000 "
-                "and span > 5600 "
-                "and receivers * sources <= 65536",
-        .ranking = kRanking31,
-    },
-    {
-        .id = 32,
-        .problems = 7,
-        .margin = 1.24F,
-        .regret = 1.13F,
-        .regret_lo = 1.05F,
-        .regret_hi = 1.24F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources > 32 "
-                "and samples / sources > 0.015 "
-                "and additions > 16777216 "
-                "and receivers / span <= 9 "
-                "and samples / span > 0.12 "
-                "and receivers * span <= 1500000 "
-                "and samples * span > 120000 "
-                "and receivers * sources <= 1500000 "
-                "and span > 5600 "
-                "and receivers * sources > 65536",
-        .ranking = kRanking32,
-    },
-    {
-        .id = 33,
-        .problems = 3,
-        .margin = 1.29F,
-        .regret = 1.09F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.27F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources > 32 "
-                "and samples / sources > 0.015 "
-                "and additions > 16777216 "
-                "and receivers / span <= 9 "
-                "and samples / span > 0.12 "
-                "and receivers * span <= 1500000 "
-                "and samples * span > 120000 "
-                "and receivers * sources > 1500000 "
-                "and receivers * samples <= 131072",
-        .ranking = kRanking33,
-    },
-    {
-        .id = 34,
-        .problems = 15,
-        .margin = 1.16F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources > 32 "
-                "and samples / sources > 0.015 "
-                "and additions > 16777216 "
-                "and receivers / span <= 9 "
-                "and samples / span > 0.12 "
-                "and receivers * span <= 1500000 "
-                "and samples * span > 120000 "
-                "and receivers * sources > 1500000 "
-                "and receivers * samples > 131072 "
-                "and precision == single",
-        .ranking = kRanking34,
-    },
-    {
-        .id = 35,
-        .problems = 10,
-        .margin = 1.04F,
-        .regret = 1.10F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.18F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources > 32 "
-                "and samples / sources > 0.015 "
-                "and additions > 16777216 "
-                "and receivers / span <= 9 "
-                "and samples / span > 0.12 "
-                "and receivers * span <= 1500000 "
-                "and samples * span > 120000 "
-                "and receivers * sources > 1500000 "
-                "and receivers * samples > 131072 "
-                "and precision != single",
-        .ranking = kRanking35,
-    },
-    {
-        .id = 36,
-        .problems = 1,
-        .margin = 1.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources > 32 "
-                "and samples / sources > 0.015 "
-                "and additions > 16777216 "
-                "and receivers / span <= 9 "
-                "and samples / span > 0.12 "
-                "and receivers * span > 1500000 "
-                "and samples / sources <= 256 "
-                "and samples <= 3300 "
-                "and additions <= 470000000",
-        .ranking = kRanking36,
-    },
-    {
-        .id = 37,
-        .problems = 3,
-        .margin = 1.23F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources > 32 "
-                "and samples / sources > 0.015 "
-                "and additions > 16777216 "
-                "and receivers / span <= 9 "
-                "and samples / span > 0.12 "
-                "and receivers * span > 1500000 "
-                "and samples / sources <= 256 "
-                "and samples <= 3300 "
-                "and additions > 470000000",
-        .ranking = kRanking37,
-    },
-    {
-        .id = 38,
-        .problems = 6,
-        .margin = 1.21F,
-        .regret = 1.07F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.19F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources > 32 "
-                "and samples / sources > 0.015 "
-                "and additions > 16777216 "
-                "and receivers / span <= 9 "
-                "and samples / span > 0.12 "
-                "and receivers * span > 1500000 "
-                "and samples / sources <= 256 "
-                "and samples > 3300",
-        .ranking = kRanking38,
-    },
-    {
-        .id = 39,
-        .problems = 5,
-        .margin = 0.82F,
-        .regret = 1.29F,
-        .regret_lo = 1.06F,
-        .regret_hi = 1.67F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources > 32 "
-                "and samples / sources > 0.015 "
-                "and additions > 16777216 "
-                "and receivers / span <= 9 "
-                "and samples / span > 0.12 "
-                "and receivers * span > 1500000 "
-                "and samples / sources > 256 "
-                "and sources / span <= 0.01",
-        .ranking = kRanking39,
-    },
-    {
-        .id = 40,
-        .problems = 4,
-        .margin = 1.25F,
-        .regret = 1.06F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.13F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources > 32 "
-                "and samples / sources > 0.015 "
-                "and additions > 16777216 "
-                "and receivers / span <= 9 "
-                "and samples / span > 0.12 "
-                "and receivers * span > 1500000 "
-                "and samples / sources > 256 "
-                "and sources / span > 0.01",
-        .ranking = kRanking40,
-    },
-    {
-        .id = 41,
-        .problems = 1,
-        .margin = 1.19F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources > 32 "
-                "and samples / sources > 0.015 "
-                "and additions > 16777216 "
-                "and receivers / span > 9 "
-                "and samples / sources <= 180 "
-                "and samples / sources <= 3.3 "
-                "and samples / sources <= 0.22",
-        .ranking = kRanking41,
-    },
-    {
-        .id = 42,
-        .problems = 3,
-        .margin = 1.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources > 32 "
-                "and samples / sources > 0.015 "
-                "and additions > 16777216 "
-                "and receivers / span > 9 "
-                "and samples / sources <= 180 "
-                "and samples / sources <= 3.3 "
-                "and samples / sources > 0.22",
-        .ranking = kRanking42,
-    },
-    {
-        .id = 43,
-        .problems = 5,
-        .margin = 1.38F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources > 32 "
-                "and samples / sources > 0.015 "
-                "and additions > 16777216 "
-                "and receivers / span > 9 "
-                "and samples / sources <= 180 "
-                "and samples / sources > 3.3",
-        .ranking = kRanking43,
-    },
-    {
-        .id = 44,
-        .problems = 1,
-        .margin = 1.24F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources > 32 "
-                "and samples / sources > 0.015 "
-                "and additions > 16777216 "
-                "and receivers / span > 9 "
-                "and samples / sources > 180 "
-                "and sources / span <= 0.82",
-        .ranking = kRanking44,
-    },
-    {
-        .id = 45,
-        .problems = 2,
-        .margin = 1.17F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions <= 15000000000 "
-                "and sources > 32 "
-                "and samples / sources > 0.015 "
-                "and additions > 16777216 "
-                "and receivers / span > 9 "
-                "and samples / sources > 180 "
-                "and sources / span > 0.82",
-        .ranking = kRanking45,
-    },
-    {
-        .id = 46,
-        .problems = 4,
-        .margin = 1.36F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions > 15000000000 "
-                "and receivers <= 18",
-        .ranking = kRanking46,
-    },
-    {
-        .id = 47,
-        .problems = 14,
-        .margin = 1.09F,
-        .regret = 1.14F,
-        .regret_lo = 1.07F,
-        .regret_hi = 1.22F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions > 15000000000 "
-                "and receivers > 18 "
-                "and sources <= 180",
-        .ranking = kRanking47,
-    },
-    {
-        .id = 48,
-        .problems = 59,
-        .margin = 1.19F,
-        .regret = 1.06F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.09F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources <= 3300000 "
-                "and additions > 15000000000 "
-                "and receivers > 18 "
-                "and sources > 180",
-        .ranking = kRanking48,
-    },
-    {
-        .id = 49,
-        .problems = 15,
-        .margin = 1.28F,
-        .regret = 1.05F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.08F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources > 3300000 "
-                "and trace_bytes <= 560000 "
-                "and receivers * sources <= 6800000",
-        .ranking = kRanking49,
-    },
-    {
-        .id = 50,
-        .problems = 7,
-        .margin = 1.12F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.07F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources > 3300000 "
-                "and trace_bytes <= 560000 "
-                "and receivers * sources > 6800000",
-        .ranking = kRanking50,
-    },
-    {
-        .id = 51,
-        .problems = 15,
-        .margin = 1.07F,
-        .regret = 1.06F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.10F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources > 3300000 "
-                "and trace_bytes > 560000 "
-                "and samples <= 6800 "
-                "and receivers <= 180",
-        .ranking = kRanking51,
-    },
-    {
-        .id = 52,
-        .problems = 1,
-        .margin = 1.38F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources > 3300000 "
-                "and trace_bytes > 560000 "
-                "and samples <= 6800 "
-                "and receivers > 180 "
-                "and samples * sources <= 8200000 "
-                "and trace_bytes <= 680000",
-        .ranking = kRanking52,
-    },
-    {
-        .id = 53,
-        .problems = 32,
-        .margin = 1.31F,
-        .regret = 1.06F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.09F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources > 3300000 "
-                "and trace_bytes > 560000 "
-                "and samples <= 6800 "
-                "and receivers > 180 "
-                "and samples * sources <= 8200000 "
-                "and trace_bytes > 680000 "
-                "and receivers / sources <= 0.27 "
-                "and receivers * samples <= 1200000",
-        .ranking = kRanking53,
-    },
-    {
-        .id = 54,
-        .problems = 3,
-        .margin = 1.31F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources > 3300000 "
-                "and trace_bytes > 560000 "
-                "and samples <= 6800 "
-                "and receivers > 180 "
-                "and samples * sources <= 8200000 "
-                "and trace_bytes > 680000 "
-                "and receivers / sources <= 0.27 "
-                "and receivers * samples > 1200000",
-        .ranking = kRanking54,
-    },
-    {
-        .id = 55,
-        .problems = 38,
-        .margin = 1.18F,
-        .regret = 1.12F,
-        .regret_lo = 1.07F,
-        .regret_hi = 1.17F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources > 3300000 "
-                "and trace_bytes > 560000 "
-                "and samples <= 6800 "
-                "and receivers > 180 "
-                "and samples * sources <= 8200000 "
-                "and trace_bytes > 680000 "
-                "and receivers / sources > 0.27",
-        .ranking = kRanking55,
-    },
-    {
-        .id = 56,
-        .problems = 70,
-        .margin = 1.08F,
-        .regret = 1.05F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.07F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources > 3300000 "
-                "and trace_bytes > 560000 "
-                "and samples <= 6800 "
-                "and receivers > 180 "
-                "and samples * sources > 8200000",
-        .ranking = kRanking56,
-    },
-    {
-        .id = 57,
-        .problems = 6,
-        .margin = 1.15F,
-        .regret = 1.04F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.11F,
-        .path = "samples * sources > 1048576 "
-                "and receivers * sources > 3300000 "
-                "and trace_bytes > 560000 "
-                "and samples > 6800",
-        .ranking = kRanking57,
-    },
+    {0, 71, 1.06F, 1.02F, 1.01F, 1.02F, ranked(0, 2)},
+    {1, 4, 1.00F, 1.00F, 1.00F, 1.00F, ranked(2, 4)},
+    {2, 13, 1.05F, 1.00F, 1.00F, 1.00F, ranked(6, 3)},
+    {3, 21, 1.09F, 1.05F, 1.02F, 1.08F, ranked(9, 4)},
+    {4, 3, 1.28F, 1.00F, 1.00F, 1.01F, ranked(13, 4)},
+    {5, 173, 1.15F, 1.02F, 1.01F, 1.02F, ranked(17, 4)},
+    {6, 6, 1.03F, 1.06F, 1.02F, 1.10F, ranked(21, 4)},
+    {7, 4, 1.25F, 1.01F, 1.00F, 1.03F, ranked(25, 3)},
+    {8, 71, 1.21F, 1.03F, 1.02F, 1.04F, ranked(28, 4)},
+    {9, 11, 1.13F, 1.01F, 1.01F, 1.02F, ranked(32, 5)},
+    {10, 8, 1.04F, 1.03F, 1.01F, 1.06F, ranked(37, 4)},
+    {11, 2, 1.26F, 1.00F, 1.00F, 1.00F, ranked(41, 6)},
+    {12, 2, 1.37F, 1.00F, 1.00F, 1.00F, ranked(47, 6)},
+    {13, 1, 1.59F, 1.00F, 1.00F, 1.00F, ranked(53, 6)},
+    {14, 2, 1.21F, 1.03F, 1.00F, 1.06F, ranked(59, 6)},
+    {15, 4, 1.05F, 1.13F, 1.00F, 1.28F, ranked(65, 5)},
+    {16, 12, 1.23F, 1.03F, 1.00F, 1.08F, ranked(70, 5)},
+    {17, 2, 1.57F, 1.05F, 1.00F, 1.09F, ranked(75, 6)},
+    {18, 11, 1.18F, 1.01F, 1.00F, 1.02F, ranked(81, 4)},
+    {19, 3, 1.26F, 1.00F, 1.00F, 1.00F, ranked(85, 5)},
+    {20, 5, 1.01F, 1.02F, 1.00F, 1.04F, ranked(90, 5)},
+    {21, 5, 1.05F, 1.00F, 1.00F, 1.01F, ranked(95, 5)},
+    {22, 1, 1.09F, 1.00F, 1.00F, 1.00F, ranked(100, 4)},
+    {23, 4, 1.09F, 1.09F, 1.00F, 1.19F, ranked(104, 4)},
+    {24, 8, 1.61F, 1.02F, 1.00F, 1.04F, ranked(108, 5)},
+    {25, 26, 1.65F, 1.03F, 1.01F, 1.05F, ranked(113, 4)},
+    {26, 13, 1.31F, 1.03F, 1.00F, 1.07F, ranked(117, 5)},
+    {27, 3, 0.95F, 1.15F, 1.04F, 1.30F, ranked(122, 5)},
+    {28, 3, 1.45F, 1.02F, 1.00F, 1.07F, ranked(127, 5)},
+    {29, 22, 1.55F, 1.06F, 1.03F, 1.09F, ranked(132, 5)},
+    {30, 312, 1.57F, 1.05F, 1.04F, 1.06F, ranked(137, 5)},
+    {31, 8, 1.19F, 1.27F, 1.05F, 1.64F, ranked(142, 5)},
+    {32, 7, 1.24F, 1.13F, 1.05F, 1.24F, ranked(147, 6)},
+    {33, 3, 1.29F, 1.09F, 1.00F, 1.27F, ranked(153, 6)},
+    {34, 15, 1.16F, 1.01F, 1.00F, 1.04F, ranked(159, 7)},
+    {35, 10, 1.04F, 1.10F, 1.04F, 1.18F, ranked(166, 6)},
+    {36, 1, 1.13F, 1.00F, 1.00F, 1.00F, ranked(172, 5)},
+    {37, 3, 1.23F, 1.00F, 1.00F, 1.00F, ranked(177, 7)},
+    {38, 6, 1.21F, 1.07F, 1.00F, 1.19F, ranked(184, 7)},
+    {39, 5, 0.82F, 1.29F, 1.06F, 1.67F, ranked(191, 7)},  // problems nearby
+    {40, 4, 1.25F, 1.06F, 1.01F, 1.13F, ranked(198, 5)},
+    {41, 1, 1.19F, 1.00F, 1.00F, 1.00F, ranked(203, 5)},
+    {42, 3, 1.16F, 1.00F, 1.00F, 1.01F, ranked(208, 8)},
+    {43, 5, 1.38F, 1.00F, 1.00F, 1.00F, ranked(216, 7)},
+    {44, 1, 1.24F, 1.00F, 1.00F, 1.00F, ranked(223, 6)},
+    {45, 2, 1.17F, 1.00F, 1.00F, 1.00F, ranked(229, 5)},
+    {46, 4, 1.36F, 1.00F, 1.00F, 1.00F, ranked(234, 5)},
+    {47, 14, 1.09F, 1.14F, 1.07F, 1.22F, ranked(239, 5)},  // problems nearby
+    {48, 59, 1.19F, 1.06F, 1.04F, 1.09F, ranked(244, 6)},
+    {49, 15, 1.28F, 1.05F, 1.02F, 1.08F, ranked(250, 5)},
+    {50, 7, 1.12F, 1.02F, 1.00F, 1.07F, ranked(255, 6)},
+    {51, 15, 1.07F, 1.06F, 1.03F, 1.10F, ranked(261, 8)},
+    {52, 1, 1.38F, 1.00F, 1.00F, 1.00F, ranked(269, 5)},
+    {53, 32, 1.31F, 1.06F, 1.03F, 1.09F, ranked(274, 7)},
+    {54, 3, 1.31F, 1.00F, 1.00F, 1.01F, ranked(281, 5)},
+    {55, 38, 1.18F, 1.12F, 1.07F, 1.17F, ranked(286, 6)},
+    {56, 70, 1.08F, 1.05F, 1.03F, 1.07F, ranked(292, 7)},
+    {57, 6, 1.15F, 1.04F, 1.00F, 1.11F, ranked(299, 6)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (product(problem.samples, problem.sources) <= 1'048'576) {
-        if (problem.receivers <= 14) {
-            if (ratio(problem.receivers, problem.samples) <= 0.068) {
-                // times_per_thread block=128;times=2
-                // 71 problems, margin 1.06, regret 1.02 [1.01, 1.02]
-                return kLeaves[0];
-            } else {
-                // shared_hodograph block=128
-                // 4 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                return kLeaves[1];
-            }
-        } else {
-            if (problem.additions() <= 1'800'000'000) {
-                if (ratio(problem.sources, problem.span) <= 1) {
-                    if (ratio(problem.receivers, problem.samples) <= 0.0082) {
-                        if (product(problem.samples, problem.sources) <= 270'000) {
-                            // shared_hodograph block=256
-                            // 13 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                            return kLeaves[2];
-                        } else {
-                            // times_per_thread block=128;times=2
-                            // 21 problems, margin 1.09, regret 1.05 [1.02, 1.08]
-                            return kLeaves[3];
-                        }
-                    } else {
-                        if (product(problem.receivers, problem.samples) <= 10'000'000) {
-                            if (ratio(problem.samples, problem.sources) <= 0.33) {
-                                // shared_hodograph block=128
-                                // 3 problems, margin 1.28, regret 1.00 [1.00, 1.01]
-                                return kLeaves[4];
-                            } else {
-                                // shared_hodograph block=256
-                                // 173 problems, margin 1.15, regret 1.02 [1.01, 1.02]
-                                return kLeaves[5];
-                            }
-                        } else {
-                            if (product(problem.sources, problem.span) <= 18'000) {
-                                // shared_hodograph block=256
-                                // 6 problems, margin 1.03, regret 1.06 [1.02, 1.10]
-                                return kLeaves[6];
-                            } else {
-                                // times_per_thread block=256;times=2
-                                // 4 problems, margin 1.25, regret 1.01 [1.00, 1.03]
-                                return kLeaves[7];
-                            }
-                        }
-                    }
-                } else {
-                    if (product(problem.receivers, problem.samples) <= 12'000'000) {
-                        if (ratio(problem.samples, problem.span) <= 18) {
-                            // shared_hodograph block=128
-                            // 71 problems, margin 1.21, regret 1.03 [1.02, 1.04]
-                            return kLeaves[8];
-                        } else {
-                            if (problem.additions() <= 560'000'000) {
-                                if (product(problem.samples, problem.sources) <= 330'000) {
-                                    // shared_hodograph block=128
-                                    // 11 problems, margin 1.13, regret 1.01 [1.01, 1.02]
-                                    return kLeaves[9];
-                                } else {
-                                    // times_per_thread block=128;times=2
-                                    // 8 problems, margin 1.04, regret 1.03 [1.01, 1.06]
-                                    return kLeaves[10];
-                                }
-                            } else {
-                                // global_subsums default
-                                // 2 problems, margin 1.26, regret 1.00 [1.00, 1.00]
-                                return kLeaves[11];
-                            }
-                        }
-                    } else {
-                        // shared_subsums sources=256
-                        // 2 problems, margin 1.37, regret 1.00 [1.00, 1.00]
-                        return kLeaves[12];
-                    }
-                }
-            } else {
-                if (problem.sources <= 512) {
-                    if (product(problem.samples, problem.span) <= 470'000) {
-                        if (product(problem.samples, problem.sources) <= 820'000) {
-                            // global_subsums default
-                            // 1 problems, margin 1.59, regret 1.00 [1.00, 1.00]
-                            return kLeaves[13];
-                        } else {
-                            // source_tiles sources=64;times=4
-                            // 2 problems, margin 1.21, regret 1.03 [1.00, 1.06]
-                            return kLeaves[14];
-                        }
-                    } else {
-                        // shared_hodograph block=512
-                        // 4 problems, margin 1.05, regret 1.13 [1.00, 1.28]
-                        return kLeaves[15];
-                    }
-                } else {
-                    // global_subsums default
-                    // 12 problems, margin 1.23, regret 1.03 [1.00, 1.08]
-                    return kLeaves[16];
-                }
-            }
-        }
-    } else {
-        if (product(problem.receivers, problem.sources) <= 3'300'000) {
-            if (problem.additions() <= 15'000'000'000) {
-                if (problem.sources <= 32) {
-                    if (ratio(problem.receivers, problem.samples) <= 5.6e-05) {
-                        // source_tiles sources=64;times=8
-                        // 2 problems, margin 1.57, regret 1.05 [1.00, 1.09]
-                        return kLeaves[17];
-                    } else {
-                        if (product(problem.receivers, problem.sources) <= 12'000) {
-                            if (product(problem.receivers, problem.span) <= 120'000) {
-                                if (problem.sources <= 27) {
-                                    // times_per_thread block=128;times=2
-                                    // 11 problems, margin 1.18, regret 1.01 [1.00, 1.02]
-                                    return kLeaves[18];
-                                } else {
-                                    // source_tiles sources=64;times=8
-                                    // 3 problems, margin 1.26, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[19];
-                                }
-                            } else {
-                                // times_per_thread block=128;times=2
-                                // 5 problems, margin 1.01, regret 1.02 [1.00, 1.04]
-                                return kLeaves[20];
-                            }
-                        } else {
-                            // shared_hodograph block=256
-                            // 5 problems, margin 1.05, regret 1.00 [1.00, 1.01]
-                            return kLeaves[21];
-                        }
-                    }
-                } else {
-                    if (ratio(problem.samples, problem.sources) <= 0.015) {
-                        if (ratio(problem.receivers, problem.span) <= 0.001) {
-                            // times_per_thread block=128;times=2
-                            // 1 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                            return kLeaves[22];
-                        } else {
-                            if (problem.sources <= 15'000) {
-                                // shared_hodograph block=128
-                                // 4 problems, margin 1.09, regret 1.09 [1.00, 1.19]
-                                return kLeaves[23];
-                            } else {
-                                if (ratio(problem.receivers, problem.samples) <= 0.015) {
-                                    // source_tiles sources=64;times=8
-                                    // 8 problems, margin 1.61, regret 1.02 [1.00, 1.04]
-                                    return kLeaves[24];
-                                } else {
-                                    // source_tiles sources=128;times=4
-                                    // 26 problems, margin 1.65, regret 1.03 [1.01, 1.05]
-                                    return kLeaves[25];
-                                }
-                            }
-                        }
-                    } else {
-                        if (problem.additions() <= 16'777'216) {
-                            // times_per_thread block=128;times=4
-                            // 13 problems, margin 1.31, regret 1.03 [1.00, 1.07]
-                            return kLeaves[26];
-                        } else {
-                            if (ratio(problem.receivers, problem.span) <= 9) {
-                                if (ratio(problem.samples, problem.span) <= 0.12) {
-                                    if (ratio(problem.samples, problem.sources) <= 0.082) {
-                                        // shared_hodograph block=128
-                                        // 3 problems, margin 0.95, regret 1.15 [1.04, 1.30]
-                                        return kLeaves[27];
-                                    } else {
-                                        // source_tiles sources=64;times=4
-                                        // 3 problems, margin 1.45, regret 1.02 [1.00, 1.07]
-                                        return kLeaves[28];
-                                    }
-                                } else {
-                                    if (product(problem.receivers, problem.span) <= 1'500'000) {
-                                        if (product(problem.samples, problem.span) <= 120'000) {
-                                            // source_tiles sources=64;times=4
-                                            // 22 problems, margin 1.55, regret 1.06 [1.03, 1.09]
-                                            return kLeaves[29];
-                                        } else {
-                                            if (product(problem.receivers, problem.sources) <= 1'500'000) {
-                                                if (problem.span <= 5600) {
-                                                    // source_tiles sources=64;times=8
-                                                    // 312 problems, margin 1.57, regret 1.05 [1.04, 1.06]
-                                                    return kLeaves[30];
-                                                } else {
-                                                    if (product(problem.receivers, problem.sources) <= 65'536) {
-                                                        // source_tiles sources=64;times=4
-                                                        // 8 problems, margin 1.19, regret 1.27 [1.05, 1.64]
-                                                        return kLeaves[31];
-                                                    } else {
-                                                        // shared_subsums sources=128
-                                                        // 7 problems, margin 1.24, regret 1.13 [1.05, 1.24]
-                                                        return kLeaves[32];
-                                                    }
-                                                }
-                                            } else {
-                                                if (product(problem.receivers, problem.samples) <= 131'072) {
-                                                    // source_tiles sources=128;times=4
-                                                    // 3 problems, margin 1.29, regret 1.09 [1.00, 1.27]
-                                                    return kLeaves[33];
-                                                } else {
-                                                    if (problem.precision == SumPrecision::single) {
-                                                        // global_subsums default
-                                                        // 15 problems, margin 1.16, regret 1.01 [1.00, 1.04]
-                                                        return kLeaves[34];
-                                                    } else {
-                                                        // source_tiles sources=128;times=4
-                                                        // 10 problems, margin 1.04, regret 1.10 [1.04, 1.18]
-                                                        return kLeaves[35];
-                                                    }
-                                                }
-                                            }
-                                        }
-                                    } else {
-                                        if (ratio(problem.samples, problem.sources) <= 256) {
-                                            if (problem.samples <= 3300) {
-                                                if (problem.additions() <= 470'000'000) {
-                                                    // source_tiles sources=64;times=8
-                                                    // 1 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[36];
-                                                } else {
-                                                    // global_subsums default
-                                                    // 3 problems, margin 1.23, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[37];
-                                                }
-                                            } else {
-                                                // shared_subsums sources=256
-                                                // 6 problems, margin 1.21, regret 1.07 [1.00, 1.19]
-                                                return kLeaves[38];
-                                            }
-                                        } else {
-                                            if (ratio(problem.sources, problem.span) <= 0.01) {
-                                                // shared_hodograph block=512
-                                                // 5 problems nearby, margin 0.82, regret 1.29 [1.06, 1.67]
-                                                return kLeaves[39];
-                                            } else {
-                                                // source_tiles sources=64;times=4
-                                                // 4 problems, margin 1.25, regret 1.06 [1.01, 1.13]
-                                                return kLeaves[40];
-                                            }
-                                        }
-                                    }
-                                }
-                            } else {
-                                if (ratio(problem.samples, problem.sources) <= 180) {
-                                    if (ratio(problem.samples, problem.sources) <= 3.3) {
-                                        if (ratio(problem.samples, problem.sources) <= 0.22) {
-                                            // source_tiles sources=128;times=4
-                                            // 1 problems, margin 1.19, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[41];
-                                        } else {
-                                            // global_subsums default
-                                            // 3 problems, margin 1.16, regret 1.00 [1.00, 1.01]
-                                            return kLeaves[42];
-                                        }
-                                    } else {
-                                        // shared_subsums sources=256
-                                        // 5 problems, margin 1.38, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[43];
-                                    }
-                                } else {
-                                    if (ratio(problem.sources, problem.span) <= 0.82) {
-                                        // shared_subsums sources=128
-                                        // 1 problems, margin 1.24, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[44];
-                                    } else {
-                                        // source_tiles sources=64;times=4
-                                        // 2 problems, margin 1.17, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[45];
-                                    }
-                                }
-                            }
-                        }
-                    }
-                }
-            } else {
-                if (problem.receivers <= 18) {
-                    // source_tiles sources=64;times=8
-                    // 4 problems, margin 1.36, regret 1.00 [1.00, 1.00]
-                    return kLeaves[46];
-                } else {
-                    if (problem.sources <= 180) {
-                        // shared_subsums sources=128
-                        // 14 problems nearby, margin 1.09, regret 1.14 [1.07, 1.22]
-                        return kLeaves[47];
-                    } else {
-                        // shared_subsums sources=256
-                        // 59 problems, margin 1.19, regret 1.06 [1.04, 1.09]
-                        return kLeaves[48];
-                    }
-                }
-            }
-        } else {
-            if (problem.trace_bytes() <= 560'000) {
-                if (product(problem.receivers, problem.sources) <= 6'800'000) {
-                    // source_tiles sources=128;times=4
-                    // 15 problems, margin 1.28, regret 1.05 [1.02, 1.08]
-                    return kLeaves[49];
-                } else {
-                    // shared_subsums sources=256
-                    // 7 problems, margin 1.12, regret 1.02 [1.00, 1.07]
-                    return kLeaves[50];
-                }
-            } else {
-                if (problem.samples <= 6800) {
-                    if (problem.receivers <= 180) {
-                        // shared_subsums sources=256
-                        // 15 problems, margin 1.07, regret 1.06 [1.03, 1.10]
-                        return kLeaves[51];
-                    } else {
-                        if (product(problem.samples, problem.sources) <= 8'200'000) {
-                            if (problem.trace_bytes() <= 680'000) {
-                                // source_tiles sources=128;times=2
-                                // 1 problems, margin 1.38, regret 1.00 [1.00, 1.00]
-                                return kLeaves[52];
-                            } else {
-                                if (ratio(problem.receivers, problem.sources) <= 0.27) {
-                                    if (product(problem.receivers, problem.samples) <= 1'200'000) {
-                                        // global_subsums default
-                                        // 32 problems, margin 1.31, regret 1.06 [1.03, 1.09]
-                                        return kLeaves[53];
-                                    } else {
-                                        // source_tiles sources=128;times=8
-                                        // 3 problems, margin 1.31, regret 1.00 [1.00, 1.01]
-                                        return kLeaves[54];
-                                    }
-                                } else {
-                                    // global_subsums default
-                                    // 38 problems, margin 1.18, regret 1.12 [1.07, 1.17]
-                                    return kLeaves[55];
-                                }
-                            }
-                        } else {
-                            // packed_subsums default
-                            // else global_subsums default
-                            // 70 problems, margin 1.08, regret 1.05 [1.03, 1.07]
-                            return kLeaves[56];
-                        }
-                    }
-                } else {
-                    // shared_subsums sources=256
-                    // 6 problems, margin 1.15, regret 1.04 [1.00, 1.11]
-                    return kLeaves[57];
-                }
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(samples_times_sources, 1'048'576, 34),
+    at_most(receivers, 14, 5),
+    at_most(receivers_per_samples, 0.068, 4),
+    leaf(0),
+    leaf(1),
+    at_most(additions, 1'800'000'000, 27),
+    at_most(sources_per_span, 1, 18),
+    at_most(receivers_per_samples, 0.0082, 11),
+    at_most(samples_times_sources, 270'000, 10),
+    leaf(2),
+    leaf(3),
+    at_most(receivers_times_samples, 10'000'000, 15),
+    at_most(samples_per_sources, 0.33, 14),
+    leaf(4),
+    leaf(5),
+    at_most(sources_times_span, 18'000, 17),
+    leaf(6),
+    leaf(7),
+    at_most(receivers_times_samples, 12'000'000, 26),
+    at_most(samples_per_span, 18, 21),
+    leaf(8),
+    at_most(additions, 560'000'000, 25),
+    at_most(samples_times_sources, 330'000, 24),
+    leaf(9),
+    leaf(10),
+    leaf(11),
+    leaf(12),
+    at_most(sources, 512, 33),
+    at_most(samples_times_span, 470'000, 32),
+    at_most(samples_times_sources, 820'000, 31),
+    leaf(13),
+    leaf(14),
+    leaf(15),
+    leaf(16),
+    at_most(receivers_times_sources, 3'300'000, 98),
+    at_most(additions, 15'000'000'000, 93),
+    at_most(sources, 32, 46),
+    at_most(receivers_per_samples, 5.6e-05, 39),
+    leaf(17),
+    at_most(receivers_times_sources, 12'000, 45),
+    at_most(receivers_times_span, 120'000, 44),
+    at_most(sources, 27, 43),
+    leaf(18),
+    leaf(19),
+    leaf(20),
+    leaf(21),
+    at_most(samples_per_sources, 0.015, 54),
+    at_most(receivers_per_span, 0.001, 49),
+    leaf(22),
+    at_most(sources, 15'000, 51),
+    leaf(23),
+    at_most(receivers_per_samples, 0.015, 53),
+    leaf(24),
+    leaf(25),
+    at_most(additions, 16'777'216, 56),
+    leaf(26),
+    at_most(receivers_per_span, 9, 84),
+    at_most(samples_per_span, 0.12, 61),
+    at_most(samples_per_sources, 0.082, 60),
+    leaf(27),
+    leaf(28),
+    at_most(receivers_times_span, 1'500'000, 75),
+    at_most(samples_times_span, 120'000, 64),
+    leaf(29),
+    at_most(receivers_times_sources, 1'500'000, 70),
+    at_most(span, 5600, 67),
+    leaf(30),
+    at_most(receivers_times_sources, 65'536, 69),
+    leaf(31),
+    leaf(32),
+    at_most(receivers_times_samples, 131'072, 72),
+    leaf(33),
+    is(precision, SumPrecision::single, 74),
+    leaf(34),
+    leaf(35),
+    at_most(samples_per_sources, 256, 81),
+    at_most(samples, 3300, 80),
+    at_most(additions, 470'000'000, 79),
+    leaf(36),
+    leaf(37),
+    leaf(38),
+    at_most(sources_per_span, 0.01, 83),
+    leaf(39),
+    leaf(40),
+    at_most(samples_per_sources, 180, 90),
+    at_most(samples_per_sources, 3.3, 89),
+    at_most(samples_per_sources, 0.22, 88),
+    leaf(41),
+    leaf(42),
+    leaf(43),
+    at_most(sources_per_span, 0.82, 92),
+    leaf(44),
+    leaf(45),
+    at_most(receivers, 18, 95),
+    leaf(46),
+    at_most(sources, 180, 97),
+    leaf(47),
+    leaf(48),
+    at_most(trace_bytes, 560'000, 102),
+    at_most(receivers_times_sources, 6'800'000, 101),
+    leaf(49),
+    leaf(50),
+    at_most(samples, 6800, 114),
+    at_most(receivers, 180, 105),
+    leaf(51),
+    at_most(samples_times_sources, 8'200'000, 113),
+    at_most(trace_bytes, 680'000, 108),
+    leaf(52),
+    at_most(receivers_per_sources, 0.27, 112),
+    at_most(receivers_times_samples, 1'200'000, 111),
+    leaf(53),
+    leaf(54),
+    leaf(55),
+    leaf(56),
+    leaf(57),
+};
 
 }  // namespace
 
@@ -1834,8 +362,11 @@ Selector<Problem> nvidia_h200() {
                    .l2_bytes = 62914560,
                    .bytes_per_second = 4814304000000},
         .data_sha256 = "d3a2ba31c4094e54f0293ce6bbc0e160a5013bbc9afd80077710e1d6aaa6261f",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -19,34 +19,29 @@
 namespace espalier::convolution_2d::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.01F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.42F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 4.34F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 1.88F},
-    {VariantId::cpu_scalar, {}, 39.52F},
+using namespace tree_nodes;
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_float, {{"parallel", 1}}},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}},
+    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}},
+    {VariantId::cpu_scalar, {}},
 };
 
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.01F), at(1, 1.42F), at(2, 4.34F), at(3, 1.88F), at(4, 39.52F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 54,
-        .margin = 1.33F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "",
-        .ranking = kRanking0,
-    },
+    {0, 54, 1.33F, 1.01F, 1.00F, 1.02F, ranked(0, 5)},
 };
 
-const Leaf<Problem>& select(const Problem&, const DeviceInfo&) {
-    // cpu_avx2_int16_shuffle parallel=1
-    // else cpu_avx2_float parallel=1
-    // else cpu_openmp_rows rows_per_task=0
-    // 54 problems, margin 1.33, regret 1.01 [1.00, 1.02]
-    return kLeaves[0];
-}
+constexpr TreeNode kNodes[] = {
+    leaf(0),
+};
 
 }  // namespace
 
@@ -55,7 +50,7 @@ Selector<Problem> cpu_emeraldrapids_avx2_16t() {
         .device_key = "cpu-emeraldrapids-avx2-16t",
         .device = {.isa = Isa::avx2, .microarchitecture = "emeraldrapids", .threads = 16},
         .data_sha256 = "950cfc7390586a664927c3e6a6b7e49e4a71d88c3f1336fa076bc684c4c1a739",
-        .select = select,
+        .nodes = kNodes,
         .leaves = kLeaves,
     };
 }

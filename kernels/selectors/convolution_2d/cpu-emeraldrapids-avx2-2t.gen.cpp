@@ -23,58 +23,49 @@
 namespace espalier::convolution_2d::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 1.40F},
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.83F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 2.86F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 8.48F},
-    {VariantId::cpu_scalar, {}, 15.79F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    coefficients,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 4.47F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.13F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 5.37F},
-    {VariantId::cpu_scalar, {}, 8.01F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.coefficients); },
 };
 
+constexpr Column kColumns[] = {
+    {"coefficients", 0},
+};
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_int16, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}},
+    {VariantId::cpu_avx2_float, {{"parallel", 1}}},
+    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 1.40F), at(2, 1.83F), at(3, 2.86F), at(4, 8.48F), at(5, 15.79F),
+    at(3, 1.00F), at(6, 4.47F), at(7, 1.13F), at(8, 5.37F), at(5, 8.01F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 27,
-        .margin = 1.40F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "coefficients == narrow",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 27,
-        .margin = 1.12F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "coefficients != narrow",
-        .ranking = kRanking1,
-    },
+    {0, 27, 1.40F, 1.00F, 1.00F, 1.01F, ranked(0, 6)},
+    {1, 27, 1.12F, 1.00F, 1.00F, 1.01F, ranked(6, 5)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.coefficients == Coefficients::narrow) {
-        // cpu_avx2_int16_shuffle parallel=1
-        // 27 problems, margin 1.40, regret 1.00 [1.00, 1.01]
-        return kLeaves[0];
-    } else {
-        // cpu_avx2_float_preconverted parallel=1
-        // else cpu_openmp_rows rows_per_task=8
-        // 27 problems, margin 1.12, regret 1.00 [1.00, 1.01]
-        return kLeaves[1];
-    }
-}
+constexpr TreeNode kNodes[] = {
+    is(coefficients, Coefficients::narrow, 2),
+    leaf(0),
+    leaf(1),
+};
 
 }  // namespace
 
@@ -83,8 +74,11 @@ Selector<Problem> cpu_emeraldrapids_avx2_2t() {
         .device_key = "cpu-emeraldrapids-avx2-2t",
         .device = {.isa = Isa::avx2, .microarchitecture = "emeraldrapids", .threads = 2},
         .data_sha256 = "cdc80278cf4f6d02f33675c50ac4aa4aad388e0b521c5065c4267b6f009f4dc1",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

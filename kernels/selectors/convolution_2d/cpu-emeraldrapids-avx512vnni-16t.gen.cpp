@@ -16,7 +16,6 @@
 //   981ae5f233e8b3028ca5bdb0e9cc56c4498b0f2a7f04f9bc6deef9140bc556a5  cpu_openmp_rows
 //   52855d8c140a44cd11583523fbf766c36a07400b3acd243eb9680133b17e87e6  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/convolution_2d.hpp"
 #include "registries/convolution_2d/ids.hpp"
@@ -24,81 +23,58 @@
 namespace espalier::convolution_2d::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 2.11F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 2.67F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 9.19F},
-    {VariantId::cpu_scalar, {}, 82.83F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    coefficients,
+    width_times_height,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx512_vnni, {{"parallel", 0}}, 1.00F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 0}}, 1.29F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.64F},
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.65F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 2.17F},
-    {VariantId::cpu_scalar, {}, 5.31F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.width); },
+    [](const Problem& problem) { return static_cast<double>(problem.height); },
+    [](const Problem& problem) { return static_cast<double>(problem.coefficients); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.01F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.77F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.77F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 10.56F},
-    {VariantId::cpu_scalar, {}, 88.19F},
+constexpr Column kColumns[] = {
+    {"coefficients", 2},
+    {"width * height", 0, Column::Kind::product, 1},
 };
 
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_float, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_avx512_vnni, {{"parallel", 0}}},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 0}}},
+    {VariantId::cpu_avx2_int16, {{"parallel", 1}}},
+    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 2.11F), at(2, 2.67F), at(3, 9.19F), at(4, 82.83F),
+    at(5, 1.00F), at(6, 1.29F), at(0, 1.64F), at(7, 1.65F), at(3, 2.17F), at(4, 5.31F),
+    at(8, 1.01F), at(9, 1.77F), at(0, 1.77F), at(3, 10.56F), at(4, 88.19F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 26,
-        .margin = 2.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "coefficients == float32",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 2,
-        .margin = 1.29F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and width * height <= 1500",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 28,
-        .margin = 2.71F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "coefficients != float32 and width * height > 1500",
-        .ranking = kRanking2,
-    },
+    {0, 26, 2.11F, 1.00F, 1.00F, 1.01F, ranked(0, 5)},
+    {1, 2, 1.29F, 1.00F, 1.00F, 1.00F, ranked(5, 6)},
+    {2, 28, 2.71F, 1.01F, 1.00F, 1.03F, ranked(11, 5)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.coefficients == Coefficients::float32) {
-        // cpu_avx512_float parallel=1
-        // 26 problems, margin 2.11, regret 1.00 [1.00, 1.01]
-        return kLeaves[0];
-    } else {
-        if (product(problem.width, problem.height) <= 1500) {
-            // cpu_avx512_vnni parallel=0
-            // 2 problems, margin 1.29, regret 1.00 [1.00, 1.00]
-            return kLeaves[1];
-        } else {
-            // cpu_avx512_vnni parallel=1
-            // 28 problems, margin 2.71, regret 1.01 [1.00, 1.03]
-            return kLeaves[2];
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    is(coefficients, Coefficients::float32, 2),
+    leaf(0),
+    at_most(width_times_height, 1500, 4),
+    leaf(1),
+    leaf(2),
+};
 
 }  // namespace
 
@@ -107,8 +83,11 @@ Selector<Problem> cpu_emeraldrapids_avx512vnni_16t() {
         .device_key = "cpu-emeraldrapids-avx512vnni-16t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "emeraldrapids", .threads = 16},
         .data_sha256 = "f49b34c5a894ddc8931b1e1e56de1a3ebf3c2205ffc23a4a7acb3699223680f5",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -23,57 +23,48 @@
 namespace espalier::convolution_2d::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.01F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 2.79F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 2.92F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 13.76F},
-    {VariantId::cpu_scalar, {}, 24.85F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    coefficients,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.01F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 2.22F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.27F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 3.19F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 17.63F},
-    {VariantId::cpu_scalar, {}, 32.61F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.coefficients); },
 };
 
+constexpr Column kColumns[] = {
+    {"coefficients", 0},
+};
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_float, {{"parallel", 1}}},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.01F), at(1, 2.79F), at(2, 2.92F), at(3, 13.76F), at(4, 24.85F),
+    at(5, 1.01F), at(6, 2.22F), at(0, 2.27F), at(7, 3.19F), at(3, 17.63F), at(4, 32.61F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 24,
-        .margin = 2.77F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "coefficients == float32",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 30,
-        .margin = 2.90F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "coefficients != float32",
-        .ranking = kRanking1,
-    },
+    {0, 24, 2.77F, 1.01F, 1.00F, 1.02F, ranked(0, 5)},
+    {1, 30, 2.90F, 1.01F, 1.00F, 1.04F, ranked(5, 6)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.coefficients == Coefficients::float32) {
-        // cpu_avx512_float parallel=1
-        // 24 problems, margin 2.77, regret 1.01 [1.00, 1.02]
-        return kLeaves[0];
-    } else {
-        // cpu_avx512_vnni parallel=1
-        // 30 problems, margin 2.90, regret 1.01 [1.00, 1.04]
-        return kLeaves[1];
-    }
-}
+constexpr TreeNode kNodes[] = {
+    is(coefficients, Coefficients::float32, 2),
+    leaf(0),
+    leaf(1),
+};
 
 }  // namespace
 
@@ -82,8 +73,11 @@ Selector<Problem> cpu_emeraldrapids_avx512vnni_2t() {
         .device_key = "cpu-emeraldrapids-avx512vnni-2t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "emeraldrapids", .threads = 2},
         .data_sha256 = "13f20363b59153ee40a925ef4fb9eca30e4c1643e61dda155781ba88d7a32508",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -23,57 +23,48 @@
 namespace espalier::convolution_2d::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 2.48F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 2.67F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 11.49F},
-    {VariantId::cpu_scalar, {}, 37.26F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    coefficients,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.02F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.02F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 2.12F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 2.98F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 14.05F},
-    {VariantId::cpu_scalar, {}, 40.74F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.coefficients); },
 };
 
+constexpr Column kColumns[] = {
+    {"coefficients", 0},
+};
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_float, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 2.48F), at(2, 2.67F), at(3, 11.49F), at(4, 37.26F),
+    at(5, 1.02F), at(0, 2.02F), at(6, 2.12F), at(7, 2.98F), at(3, 14.05F), at(4, 40.74F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 24,
-        .margin = 2.48F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients == float32",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 30,
-        .margin = 2.75F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "coefficients != float32",
-        .ranking = kRanking1,
-    },
+    {0, 24, 2.48F, 1.00F, 1.00F, 1.00F, ranked(0, 5)},
+    {1, 30, 2.75F, 1.02F, 1.00F, 1.05F, ranked(5, 6)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.coefficients == Coefficients::float32) {
-        // cpu_avx512_float parallel=1
-        // 24 problems, margin 2.48, regret 1.00 [1.00, 1.00]
-        return kLeaves[0];
-    } else {
-        // cpu_avx512_vnni parallel=1
-        // 30 problems, margin 2.75, regret 1.02 [1.00, 1.05]
-        return kLeaves[1];
-    }
-}
+constexpr TreeNode kNodes[] = {
+    is(coefficients, Coefficients::float32, 2),
+    leaf(0),
+    leaf(1),
+};
 
 }  // namespace
 
@@ -82,8 +73,11 @@ Selector<Problem> cpu_emeraldrapids_avx512vnni_4t() {
         .device_key = "cpu-emeraldrapids-avx512vnni-4t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "emeraldrapids", .threads = 4},
         .data_sha256 = "a34c69c952b253d4a4da68f12becf9aa87b3f0458ebacbe60fe425235f967202",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -23,81 +23,56 @@
 namespace espalier::convolution_2d::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 2.23F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 2.57F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 11.44F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 11.80F},
-    {VariantId::cpu_scalar, {}, 65.11F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    coefficients,
+    values,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.03F},
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.05F},
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.13F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 1.84F},
-    {VariantId::cpu_scalar, {}, 6.09F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.coefficients); },
+    [](const Problem& problem) { return static_cast<double>(problem.values()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.99F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 2.19F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 15.16F},
-    {VariantId::cpu_scalar, {}, 82.40F},
+constexpr Column kColumns[] = {
+    {"coefficients", 0},
+    {"values", 1},
 };
 
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_float, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_int16, {{"parallel", 1}}},
+    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 2.23F), at(2, 2.57F), at(3, 11.44F), at(4, 11.80F), at(5, 65.11F),
+    at(6, 1.03F), at(7, 1.05F), at(8, 1.13F), at(3, 1.84F), at(5, 6.09F),
+    at(8, 1.00F), at(0, 1.99F), at(6, 2.19F), at(4, 15.16F), at(5, 82.40F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 24,
-        .margin = 2.23F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients == float32",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 4,
-        .margin = 1.02F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.08F,
-        .path = "coefficients != float32 and values <= 3300",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 26,
-        .margin = 3.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and values > 3300",
-        .ranking = kRanking2,
-    },
+    {0, 24, 2.23F, 1.00F, 1.00F, 1.00F, ranked(0, 6)},
+    {1, 4, 1.02F, 1.03F, 1.00F, 1.08F, ranked(6, 5)},
+    {2, 26, 3.01F, 1.00F, 1.00F, 1.00F, ranked(11, 5)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.coefficients == Coefficients::float32) {
-        // cpu_avx512_float parallel=1
-        // 24 problems, margin 2.23, regret 1.00 [1.00, 1.00]
-        return kLeaves[0];
-    } else {
-        if (problem.values() <= 3300) {
-            // cpu_avx2_int16_shuffle parallel=1
-            // 4 problems, margin 1.02, regret 1.03 [1.00, 1.08]
-            return kLeaves[1];
-        } else {
-            // cpu_avx512_vnni parallel=1
-            // 26 problems, margin 3.01, regret 1.00 [1.00, 1.00]
-            return kLeaves[2];
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    is(coefficients, Coefficients::float32, 2),
+    leaf(0),
+    at_most(values, 3300, 4),
+    leaf(1),
+    leaf(2),
+};
 
 }  // namespace
 
@@ -106,8 +81,11 @@ Selector<Problem> cpu_emeraldrapids_avx512vnni_8t() {
         .device_key = "cpu-emeraldrapids-avx512vnni-8t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "emeraldrapids", .threads = 8},
         .data_sha256 = "e33da133e74748b889794d7baf6fad1522243664b9898e2f37b89412aa9d974e",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -11,7 +11,6 @@
 //   981ae5f233e8b3028ca5bdb0e9cc56c4498b0f2a7f04f9bc6deef9140bc556a5  cpu_openmp_rows
 //   52855d8c140a44cd11583523fbf766c36a07400b3acd243eb9680133b17e87e6  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/convolution_2d.hpp"
 #include "registries/convolution_2d/ids.hpp"
@@ -19,96 +18,58 @@
 namespace espalier::convolution_2d::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 1.01F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 1.30F},
-    {VariantId::cpu_scalar, {}, 1.78F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    width,
+    coefficients,
+    width_times_height,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 1.00F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 1.40F},
-    {VariantId::cpu_scalar, {}, 1.88F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.width); },
+    [](const Problem& problem) { return static_cast<double>(problem.height); },
+    [](const Problem& problem) { return static_cast<double>(problem.coefficients); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 1.00F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 1.18F},
-    {VariantId::cpu_scalar, {}, 1.82F},
+constexpr Column kColumns[] = {
+    {"width", 0},
+    {"coefficients", 2},
+    {"width * height", 0, Column::Kind::product, 1},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 1.00F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 1.08F},
-    {VariantId::cpu_scalar, {}, 1.92F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}},
+    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}},
 };
 
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.01F), at(1, 1.30F), at(2, 1.78F),
+    at(3, 1.00F), at(1, 1.40F), at(2, 1.88F),
+    at(3, 1.00F), at(1, 1.18F), at(2, 1.82F),
+    at(0, 1.00F), at(1, 1.08F), at(2, 1.92F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 27,
-        .margin = 1.28F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "coefficients == narrow",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 12,
-        .margin = 1.40F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "coefficients != narrow and width <= 270",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 4,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "coefficients != narrow and width > 270 and width * height <= 39000",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 15,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != narrow and width > 270 and width * height > 39000",
-        .ranking = kRanking3,
-    },
+    {0, 27, 1.28F, 1.01F, 1.00F, 1.03F, ranked(0, 3)},
+    {1, 12, 1.40F, 1.00F, 1.00F, 1.01F, ranked(3, 3)},
+    {2, 4, 1.18F, 1.00F, 1.00F, 1.01F, ranked(6, 3)},  // problems nearby
+    {3, 15, 1.08F, 1.00F, 1.00F, 1.00F, ranked(9, 3)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.coefficients == Coefficients::narrow) {
-        // cpu_openmp_rows rows_per_task=8
-        // 27 problems, margin 1.28, regret 1.01 [1.00, 1.03]
-        return kLeaves[0];
-    } else {
-        if (problem.width <= 270) {
-            // cpu_openmp_rows rows_per_task=0
-            // 12 problems, margin 1.40, regret 1.00 [1.00, 1.01]
-            return kLeaves[1];
-        } else {
-            if (product(problem.width, problem.height) <= 39'000) {
-                // cpu_openmp_rows rows_per_task=0
-                // 4 problems nearby, margin 1.18, regret 1.00 [1.00, 1.01]
-                return kLeaves[2];
-            } else {
-                // cpu_openmp_rows rows_per_task=8
-                // 15 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                return kLeaves[3];
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    is(coefficients, Coefficients::narrow, 2),
+    leaf(0),
+    at_most(width, 270, 4),
+    leaf(1),
+    at_most(width_times_height, 39'000, 6),
+    leaf(2),
+    leaf(3),
+};
 
 }  // namespace
 
@@ -117,8 +78,11 @@ Selector<Problem> cpu_emeraldrapids_generic_2t() {
         .device_key = "cpu-emeraldrapids-generic-2t",
         .device = {.isa = Isa::generic, .microarchitecture = "emeraldrapids", .threads = 2},
         .data_sha256 = "e3b1e9635b84527aecde300559d48c55554ea534c987743dac40f794764b4745",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

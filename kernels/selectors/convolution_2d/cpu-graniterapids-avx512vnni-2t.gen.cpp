@@ -23,57 +23,48 @@
 namespace espalier::convolution_2d::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 2.22F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 2.39F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 12.75F},
-    {VariantId::cpu_scalar, {}, 25.51F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    coefficients,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 2.34F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.40F},
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 2.94F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 16.71F},
-    {VariantId::cpu_scalar, {}, 32.29F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.coefficients); },
 };
 
+constexpr Column kColumns[] = {
+    {"coefficients", 0},
+};
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_float, {{"parallel", 1}}},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_int16, {{"parallel", 1}}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 2.22F), at(2, 2.39F), at(3, 12.75F), at(4, 25.51F),
+    at(5, 1.00F), at(6, 2.34F), at(0, 2.40F), at(7, 2.94F), at(3, 16.71F), at(4, 32.29F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 26,
-        .margin = 2.22F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients == float32",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 30,
-        .margin = 3.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "coefficients != float32",
-        .ranking = kRanking1,
-    },
+    {0, 26, 2.22F, 1.00F, 1.00F, 1.00F, ranked(0, 5)},
+    {1, 30, 3.05F, 1.00F, 1.00F, 1.01F, ranked(5, 6)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.coefficients == Coefficients::float32) {
-        // cpu_avx512_float parallel=1
-        // 26 problems, margin 2.22, regret 1.00 [1.00, 1.00]
-        return kLeaves[0];
-    } else {
-        // cpu_avx512_vnni parallel=1
-        // 30 problems, margin 3.05, regret 1.00 [1.00, 1.01]
-        return kLeaves[1];
-    }
-}
+constexpr TreeNode kNodes[] = {
+    is(coefficients, Coefficients::float32, 2),
+    leaf(0),
+    leaf(1),
+};
 
 }  // namespace
 
@@ -82,8 +73,11 @@ Selector<Problem> cpu_graniterapids_avx512vnni_2t() {
         .device_key = "cpu-graniterapids-avx512vnni-2t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "graniterapids", .threads = 2},
         .data_sha256 = "860d00c7248bb535dd8de025602d4d7bd93aed80808f8cf8a3871417accf2629",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

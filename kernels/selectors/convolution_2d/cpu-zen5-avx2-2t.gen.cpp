@@ -23,83 +23,55 @@
 namespace espalier::convolution_2d::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.01F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 1.33F},
-    {VariantId::cpu_avx2_int16, {{"parallel", 1}}, 1.41F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 2.22F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 7.53F},
-    {VariantId::cpu_scalar, {}, 14.77F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    coefficients,
+    values,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 1.01F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 6.10F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.09F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 7.57F},
-    {VariantId::cpu_scalar, {}, 12.38F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.coefficients); },
+    [](const Problem& problem) { return static_cast<double>(problem.values()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 3.45F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 1.14F},
-    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}, 3.56F},
-    {VariantId::cpu_scalar, {}, 6.94F},
+constexpr Column kColumns[] = {
+    {"coefficients", 0},
+    {"values", 1},
 };
 
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_int16, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_avx2_float, {{"parallel", 1}}},
+    {VariantId::cpu_openmp_columns, {{"team_per_row", 0}}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.01F), at(1, 1.33F), at(2, 1.41F), at(3, 2.22F), at(4, 7.53F), at(5, 14.77F),
+    at(3, 1.01F), at(4, 6.10F), at(6, 1.09F), at(7, 7.57F), at(5, 12.38F),
+    at(6, 1.00F), at(4, 3.45F), at(3, 1.14F), at(7, 3.56F), at(5, 6.94F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 27,
-        .margin = 1.32F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "coefficients == narrow",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 25,
-        .margin = 1.08F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "coefficients != narrow and values <= 2700000",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 2,
-        .margin = 1.14F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != narrow and values > 2700000",
-        .ranking = kRanking2,
-    },
+    {0, 27, 1.32F, 1.01F, 1.00F, 1.02F, ranked(0, 6)},
+    {1, 25, 1.08F, 1.01F, 1.00F, 1.02F, ranked(6, 5)},
+    {2, 2, 1.14F, 1.00F, 1.00F, 1.00F, ranked(11, 5)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.coefficients == Coefficients::narrow) {
-        // cpu_avx2_int16_shuffle parallel=1
-        // 27 problems, margin 1.32, regret 1.01 [1.00, 1.02]
-        return kLeaves[0];
-    } else {
-        if (problem.values() <= 2'700'000) {
-            // cpu_avx2_float_preconverted parallel=1
-            // else cpu_openmp_rows rows_per_task=0
-            // 25 problems, margin 1.08, regret 1.01 [1.00, 1.02]
-            return kLeaves[1];
-        } else {
-            // cpu_avx2_float parallel=1
-            // else cpu_openmp_rows rows_per_task=0
-            // 2 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-            return kLeaves[2];
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    is(coefficients, Coefficients::narrow, 2),
+    leaf(0),
+    at_most(values, 2'700'000, 4),
+    leaf(1),
+    leaf(2),
+};
 
 }  // namespace
 
@@ -108,8 +80,11 @@ Selector<Problem> cpu_zen5_avx2_2t() {
         .device_key = "cpu-zen5-avx2-2t",
         .device = {.isa = Isa::avx2, .microarchitecture = "zen5", .threads = 2},
         .data_sha256 = "6bf28c5d1215e6a1e00f14dd23f90e5ca2ffc30dafb72a8923ddbf32a46c0114",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -17,7 +17,6 @@
 //   981ae5f233e8b3028ca5bdb0e9cc56c4498b0f2a7f04f9bc6deef9140bc556a5  cpu_openmp_rows
 //   52855d8c140a44cd11583523fbf766c36a07400b3acd243eb9680133b17e87e6  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/convolution_2d.hpp"
 #include "registries/convolution_2d/ids.hpp"
@@ -25,156 +24,76 @@
 namespace espalier::convolution_2d::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx512_float, {{"parallel", 0}}, 1.00F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 1.64F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 0}}, 1.97F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 2.18F},
-    {VariantId::cpu_scalar, {}, 3.16F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    width,
+    coefficients,
+    values,
+    width_per_channels,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}, 2.46F},
-    {VariantId::cpu_avx2_float, {{"parallel", 1}}, 2.69F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 18.97F},
-    {VariantId::cpu_scalar, {}, 38.72F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.width); },
+    [](const Problem& problem) { return static_cast<double>(problem.channels); },
+    [](const Problem& problem) { return static_cast<double>(problem.coefficients); },
+    [](const Problem& problem) { return static_cast<double>(problem.values()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.01F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.65F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.73F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 2.35F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 8.44F},
-    {VariantId::cpu_scalar, {}, 15.84F},
+constexpr Column kColumns[] = {
+    {"width", 0},
+    {"coefficients", 2},
+    {"values", 3},
+    {"width / channels", 0, Column::Kind::ratio, 1},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.21F},
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.38F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 1.44F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 3.61F},
-    {VariantId::cpu_scalar, {}, 6.56F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_avx512_float, {{"parallel", 0}}},
+    {VariantId::cpu_avx2_float, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 0}}},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_avx512_float, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_float_preconverted, {{"parallel", 1}}},
+    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}},
+    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}},
+    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.09F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 1.23F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 1.40F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 1.84F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 8}}, 4.89F},
-    {VariantId::cpu_scalar, {}, 9.60F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 1.64F), at(2, 1.97F), at(3, 2.18F), at(4, 3.16F),
+    at(5, 1.00F), at(6, 2.46F), at(1, 2.69F), at(3, 18.97F), at(4, 38.72F),
+    at(7, 1.01F), at(5, 1.65F), at(8, 1.73F), at(9, 2.35F), at(3, 8.44F), at(4, 15.84F),
+    at(8, 1.00F), at(5, 1.21F), at(7, 1.38F), at(9, 1.44F), at(3, 3.61F), at(4, 6.56F),
+    at(7, 1.09F), at(8, 1.23F), at(5, 1.40F), at(9, 1.84F), at(10, 4.89F), at(4, 9.60F),
+    at(7, 1.00F), at(5, 2.70F), at(8, 3.39F), at(9, 4.23F), at(3, 27.97F), at(4, 53.92F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx512_vnni, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_avx512_float, {{"parallel", 1}}, 2.70F},
-    {VariantId::cpu_avx2_int16_shuffle, {{"parallel", 1}}, 3.39F},
-    {VariantId::cpu_avx2_int16_preconverted, {{"parallel", 1}}, 4.23F},
-    {VariantId::cpu_openmp_rows, {{"rows_per_task", 0}}, 27.97F},
-    {VariantId::cpu_scalar, {}, 53.92F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 1,
-        .margin = 1.64F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients == float32 and values <= 560",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 96,
-        .margin = 2.46F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients == float32 and values > 560",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 67,
-        .margin = 3.96F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "coefficients != float32 and width / channels <= 56",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 2,
-        .margin = 1.21F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and width / channels > 56 and width <= 64 and values <= 16384",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 7,
-        .margin = 1.95F,
-        .regret = 1.09F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.25F,
-        .path = "coefficients != float32 and width / channels > 56 and width <= 64 and values > 16384",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 109,
-        .margin = 10.35F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "coefficients != float32 and width / channels > 56 and width > 64",
-        .ranking = kRanking5,
-    },
+    {0, 1, 1.64F, 1.00F, 1.00F, 1.00F, ranked(0, 5)},
+    {1, 96, 2.46F, 1.00F, 1.00F, 1.00F, ranked(5, 5)},
+    {2, 67, 3.96F, 1.01F, 1.00F, 1.02F, ranked(10, 6)},
+    {3, 2, 1.21F, 1.00F, 1.00F, 1.00F, ranked(16, 6)},
+    {4, 7, 1.95F, 1.09F, 1.01F, 1.25F, ranked(22, 6)},  // problems nearby
+    {5, 109, 10.35F, 1.00F, 1.00F, 1.00F, ranked(28, 6)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.coefficients == Coefficients::float32) {
-        if (problem.values() <= 560) {
-            // cpu_avx512_float parallel=0
-            // 1 problems, margin 1.64, regret 1.00 [1.00, 1.00]
-            return kLeaves[0];
-        } else {
-            // cpu_avx512_float parallel=1
-            // 96 problems, margin 2.46, regret 1.00 [1.00, 1.00]
-            return kLeaves[1];
-        }
-    } else {
-        if (ratio(problem.width, problem.channels) <= 56) {
-            // cpu_avx512_vnni parallel=1
-            // 67 problems, margin 3.96, regret 1.01 [1.00, 1.02]
-            return kLeaves[2];
-        } else {
-            if (problem.width <= 64) {
-                if (problem.values() <= 16'384) {
-                    // cpu_avx2_int16_shuffle parallel=1
-                    // 2 problems, margin 1.21, regret 1.00 [1.00, 1.00]
-                    return kLeaves[3];
-                } else {
-                    // cpu_avx512_vnni parallel=1
-                    // 7 problems nearby, margin 1.95, regret 1.09 [1.01, 1.25]
-                    return kLeaves[4];
-                }
-            } else {
-                // cpu_avx512_vnni parallel=1
-                // 109 problems, margin 10.35, regret 1.00 [1.00, 1.00]
-                return kLeaves[5];
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    is(coefficients, Coefficients::float32, 4),
+    at_most(values, 560, 3),
+    leaf(0),
+    leaf(1),
+    at_most(width_per_channels, 56, 6),
+    leaf(2),
+    at_most(width, 64, 10),
+    at_most(values, 16'384, 9),
+    leaf(3),
+    leaf(4),
+    leaf(5),
+};
 
 }  // namespace
 
@@ -183,8 +102,11 @@ Selector<Problem> cpu_zen5_avx512vnni_2t() {
         .device_key = "cpu-zen5-avx512vnni-2t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "zen5", .threads = 2},
         .data_sha256 = "157e4a8a9a84526cc76cd37b17d6e9ae580b183d6e9e10c181cd0d8e424987ae",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -19,7 +19,6 @@
 //   953932501b997c54649b259ca68cbf5d803f04f0dc22ddc99bd6381ecff813fe  shared_vectorised
 //   499376226bd5714821aa87aeaaa208c883ff23cdf0ec4c28e7f8acf5377df486  tensor_toeplitz
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/convolution_2d.hpp"
 #include "registries/convolution_2d/ids.hpp"
@@ -27,785 +26,184 @@
 namespace espalier::convolution_2d::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::shared_float_32x8, {}, 1.00F},
-    {VariantId::shared_u8_float, {}, 1.04F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.08F},
-    {VariantId::shared_float, {}, 1.08F},
-    {VariantId::global, {}, 1.39F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    channels,
+    border,
+    coefficients,
+    values,
+    row_alignment,
+    width_per_height,
+    width_times_height,
+    width_times_channels,
+    height_per_channels,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.02F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.06F},
-    {VariantId::shared_u8_float, {}, 1.08F},
-    {VariantId::shared_float_32x8, {}, 1.16F},
-    {VariantId::global, {}, 1.35F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.width); },
+    [](const Problem& problem) { return static_cast<double>(problem.height); },
+    [](const Problem& problem) { return static_cast<double>(problem.channels); },
+    [](const Problem& problem) { return static_cast<double>(problem.border); },
+    [](const Problem& problem) { return static_cast<double>(problem.coefficients); },
+    [](const Problem& problem) { return static_cast<double>(problem.values()); },
+    [](const Problem& problem) { return static_cast<double>(problem.row_alignment()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.00F},
-    {VariantId::shared_u8_int, {}, 1.05F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.17F},
-    {VariantId::shared_u8_float, {}, 1.17F},
-    {VariantId::global, {}, 1.17F},
+constexpr Column kColumns[] = {
+    {"channels", 2},
+    {"border", 3},
+    {"coefficients", 4},
+    {"values", 5},
+    {"row_alignment", 6},
+    {"width / height", 0, Column::Kind::ratio, 1},
+    {"width * height", 0, Column::Kind::product, 1},
+    {"width * channels", 0, Column::Kind::product, 2},
+    {"height / channels", 1, Column::Kind::ratio, 2},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::shared_u8_int, {}, 1.01F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.01F},
-    {VariantId::shared_u8_float, {}, 1.04F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.06F},
-    {VariantId::global, {}, 1.27F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::shared_float_32x8, {}},
+    {VariantId::shared_u8_float, {}},
+    {VariantId::shared_float_padded, {{"padding", 20}}},
+    {VariantId::shared_float, {}},
+    {VariantId::global, {}},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}},
+    {VariantId::shared_u8_int, {}},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}},
+    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}},
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}},
+    {VariantId::tensor_toeplitz, {{"rounds", 4}}},
+    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 8}}},
+    {VariantId::tensor_toeplitz, {{"rounds", 1}}},
+    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}},
+    {VariantId::planar_float, {{"rows_per_thread", 8}, {"warps", 4}}},
+    {VariantId::planar_dp4a, {{"rows_per_thread", 8}, {"warps", 4}}},
+    {VariantId::planar_dp4a, {{"rows_per_thread", 16}, {"warps", 4}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::shared_u8_int, {}, 1.02F},
-    {VariantId::shared_float_32x8, {}, 1.04F},
-    {VariantId::shared_u8_float, {}, 1.05F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.13F},
-    {VariantId::global, {}, 1.38F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 1.04F), at(2, 1.08F), at(3, 1.08F), at(4, 1.39F),
+    at(5, 1.02F), at(2, 1.06F), at(1, 1.08F), at(0, 1.16F), at(4, 1.35F),
+    at(5, 1.00F), at(6, 1.05F), at(2, 1.17F), at(1, 1.17F), at(4, 1.17F),
+    at(6, 1.01F), at(2, 1.01F), at(1, 1.04F), at(5, 1.06F), at(4, 1.27F),
+    at(6, 1.02F), at(0, 1.04F), at(1, 1.05F), at(5, 1.13F), at(4, 1.38F),
+    at(5, 1.00F), at(7, 1.00F), at(2, 1.17F), at(3, 1.17F), at(1, 1.26F), at(4, 1.22F),
+    at(2, 1.01F), at(5, 1.12F), at(3, 1.01F), at(6, 1.05F), at(4, 1.01F),
+    at(0, 1.01F), at(5, 1.10F), at(3, 1.13F), at(2, 1.14F), at(4, 1.29F),
+    at(7, 1.02F), at(8, 1.00F), at(0, 1.15F), at(1, 1.16F), at(2, 1.32F), at(4, 3.01F),
+    at(5, 1.02F), at(2, 1.12F), at(6, 1.15F), at(0, 1.16F), at(4, 1.44F),
+    at(8, 1.07F), at(7, 1.30F), at(9, 1.23F), at(0, 1.93F), at(4, 2.48F),
+    at(5, 1.00F), at(9, 1.18F), at(8, 1.37F), at(10, 1.41F), at(4, 2.00F),
+    at(7, 1.00F), at(2, 1.20F), at(6, 1.22F), at(0, 1.24F), at(4, 1.66F),
+    at(11, 1.02F), at(7, 1.12F), at(9, 1.13F), at(12, 1.31F), at(4, 1.90F),
+    at(7, 1.15F), at(9, 1.30F), at(2, 1.44F), at(13, 1.54F), at(4, 1.93F),
+    at(14, 1.00F), at(13, 1.20F), at(9, 1.30F), at(2, 1.41F), at(4, 1.80F),
+    at(9, 1.02F), at(14, 1.38F), at(13, 1.41F), at(2, 2.03F), at(4, 2.69F),
+    at(15, 1.01F), at(13, 1.80F), at(14, 1.87F), at(2, 3.92F), at(4, 4.17F),
+    at(11, 1.01F), at(9, 1.30F), at(12, 1.42F), at(14, 1.66F), at(4, 3.08F),
+    at(7, 1.21F), at(8, 1.31F), at(12, 1.33F), at(6, 1.45F), at(4, 1.96F),
+    at(8, 1.01F), at(12, 1.18F), at(9, 1.49F), at(14, 2.56F), at(4, 4.41F),
+    at(16, 1.02F), at(17, 1.01F), at(12, 1.44F), at(14, 3.13F), at(15, 6.06F), at(4, 6.06F),
+    at(7, 1.00F), at(8, 1.12F), at(12, 1.29F), at(6, 1.37F), at(4, 1.94F),
+    at(8, 1.00F), at(12, 1.31F), at(9, 1.36F), at(14, 1.85F), at(4, 4.57F),
+    at(12, 1.00F), at(7, 1.09F), at(8, 1.15F), at(9, 1.28F), at(4, 2.05F),
+    at(7, 1.00F), at(12, 1.32F), at(6, 1.34F), at(8, 1.34F), at(4, 1.66F),
+    at(12, 1.01F), at(8, 1.13F), at(9, 1.55F), at(14, 1.84F), at(4, 3.65F),
+    at(16, 1.01F), at(10, 1.04F), at(15, 1.55F), at(14, 2.76F), at(4, 5.95F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.00F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.17F},
-    {VariantId::shared_float, {}, 1.17F},
-    {VariantId::shared_u8_float, {}, 1.26F},
-    {VariantId::global, {}, 1.22F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.01F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.12F},
-    {VariantId::shared_float, {}, 1.01F},
-    {VariantId::shared_u8_int, {}, 1.05F},
-    {VariantId::global, {}, 1.01F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::shared_float_32x8, {}, 1.01F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.10F},
-    {VariantId::shared_float, {}, 1.13F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.14F},
-    {VariantId::global, {}, 1.29F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.02F},
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.00F},
-    {VariantId::shared_float_32x8, {}, 1.15F},
-    {VariantId::shared_u8_float, {}, 1.16F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.32F},
-    {VariantId::global, {}, 3.01F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.02F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.12F},
-    {VariantId::shared_u8_int, {}, 1.15F},
-    {VariantId::shared_float_32x8, {}, 1.16F},
-    {VariantId::global, {}, 1.44F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.07F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.30F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.23F},
-    {VariantId::shared_float_32x8, {}, 1.93F},
-    {VariantId::global, {}, 2.48F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.00F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.18F},
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.37F},
-    {VariantId::tensor_toeplitz, {{"rounds", 4}}, 1.41F},
-    {VariantId::global, {}, 2.00F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.20F},
-    {VariantId::shared_u8_int, {}, 1.22F},
-    {VariantId::shared_float_32x8, {}, 1.24F},
-    {VariantId::global, {}, 1.66F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 8}}, 1.02F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.12F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.13F},
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.31F},
-    {VariantId::global, {}, 1.90F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.15F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.30F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.44F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.54F},
-    {VariantId::global, {}, 1.93F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.00F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.20F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.30F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.41F},
-    {VariantId::global, {}, 1.80F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.02F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.38F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.41F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 2.03F},
-    {VariantId::global, {}, 2.69F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::planar_float, {{"rows_per_thread", 8}, {"warps", 4}}, 1.01F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.80F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.87F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 3.92F},
-    {VariantId::global, {}, 4.17F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 8}}, 1.01F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.30F},
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.42F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.66F},
-    {VariantId::global, {}, 3.08F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.21F},
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.31F},
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.33F},
-    {VariantId::shared_u8_int, {}, 1.45F},
-    {VariantId::global, {}, 1.96F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.01F},
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.18F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.49F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 2.56F},
-    {VariantId::global, {}, 4.41F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::planar_dp4a, {{"rows_per_thread", 8}, {"warps", 4}}, 1.02F},
-    {VariantId::planar_dp4a, {{"rows_per_thread", 16}, {"warps", 4}}, 1.01F},
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.44F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 3.13F},
-    {VariantId::planar_float, {{"rows_per_thread", 8}, {"warps", 4}}, 6.06F},
-    {VariantId::global, {}, 6.06F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.12F},
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.29F},
-    {VariantId::shared_u8_int, {}, 1.37F},
-    {VariantId::global, {}, 1.94F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.00F},
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.31F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.36F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.85F},
-    {VariantId::global, {}, 4.57F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.00F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.09F},
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.15F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.28F},
-    {VariantId::global, {}, 2.05F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.32F},
-    {VariantId::shared_u8_int, {}, 1.34F},
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.34F},
-    {VariantId::global, {}, 1.66F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.01F},
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.13F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.55F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.84F},
-    {VariantId::global, {}, 3.65F},
-};
-
-constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::planar_dp4a, {{"rows_per_thread", 8}, {"warps", 4}}, 1.01F},
-    {VariantId::tensor_toeplitz, {{"rounds", 4}}, 1.04F},
-    {VariantId::planar_float, {{"rows_per_thread", 8}, {"warps", 4}}, 1.55F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 2.76F},
-    {VariantId::global, {}, 5.95F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 8,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values <= 1200000 "
-                "and values <= 270000 "
-                "and channels <= 3 "
-                "and coefficients == float32 "
-                "and channels <= 1",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 6,
-        .margin = 1.05F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "values <= 1200000 "
-                "and values <= 270000 "
-                "and channels <= 3 "
-                "and coefficients == float32 "
-                "and channels > 1",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 1,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values <= 1200000 "
-                "and values <= 270000 "
-                "and channels <= 3 "
-                "and coefficients != float32 "
-                "and height / channels <= 27 "
-                "and border == mirror",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 5,
-        .margin = 1.05F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "values <= 1200000 "
-                "and values <= 270000 "
-                "and channels <= 3 "
-                "and coefficients != float32 "
-                "and height / channels <= 27 "
-                "and border != mirror",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 17,
-        .margin = 1.10F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
-        .path = "values <= 1200000 "
-                "and values <= 270000 "
-                "and channels <= 3 "
-                "and coefficients != float32 "
-                "and height / channels > 27",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 1,
-        .margin = 1.17F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values <= 1200000 "
-                "and values <= 270000 "
-                "and channels > 3 "
-                "and border == mirror "
-                "and row_alignment <= 4",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 3,
-        .margin = 1.00F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "values <= 1200000 "
-                "and values <= 270000 "
-                "and channels > 3 "
-                "and border == mirror "
-                "and row_alignment > 4",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 4,
-        .margin = 1.12F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "values <= 1200000 and values <= 270000 and channels > 3 and border != mirror",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 1,
-        .margin = 0.98F,
-        .regret = 1.02F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.02F,
-        .path = "values <= 1200000 and values > 270000 and values <= 524288 and width / height <= 0.027",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 14,
-        .margin = 1.22F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "values <= 1200000 and values > 270000 and values <= 524288 and width / height > 0.027",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 9,
-        .margin = 1.19F,
-        .regret = 1.09F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.16F,
-        .path = "values <= 1200000 "
-                "and values > 270000 "
-                "and values > 524288 "
-                "and width * height <= 820000 "
-                "and channels <= 1 "
-                "and width / height <= 0.33",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 2,
-        .margin = 1.52F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values <= 1200000 "
-                "and values > 270000 "
-                "and values > 524288 "
-                "and width * height <= 820000 "
-                "and channels <= 1 "
-                "and width / height > 0.33",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 14,
-        .margin = 1.38F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "values <= 1200000 "
-                "and values > 270000 "
-                "and values > 524288 "
-                "and width * height <= 820000 "
-                "and channels > 1",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 4,
-        .margin = 1.10F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "values <= 1200000 and values > 270000 and values > 524288 and width * height > 820000",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 12,
-        .margin = 1.13F,
-        .regret = 1.15F,
-        .regret_lo = 1.06F,
-        .regret_hi = 1.27F,
-        .path = "values > 1200000 "
-                "and coefficients == float32 "
-                "and width * height <= 680000 "
-                "and channels <= 3",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 2,
-        .margin = 1.20F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values > 1200000 and coefficients == float32 and width * height <= 680000 and channels > 3",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 20,
-        .margin = 1.35F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "values > 1200000 "
-                "and coefficients == float32 "
-                "and width * height > 680000 "
-                "and width * height <= 10000000",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 8,
-        .margin = 1.79F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "values > 1200000 "
-                "and coefficients == float32 "
-                "and width * height > 680000 "
-                "and width * height > 10000000",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 3,
-        .margin = 1.41F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "values > 1200000 "
-                "and coefficients != float32 "
-                "and row_alignment <= 2 "
-                "and width * height <= 15000000 "
-                "and channels <= 1",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 16,
-        .margin = 1.08F,
-        .regret = 1.21F,
-        .regret_lo = 1.07F,
-        .regret_hi = 1.38F,
-        .path = "values > 1200000 "
-                "and coefficients != float32 "
-                "and row_alignment <= 2 "
-                "and width * height <= 15000000 "
-                "and channels > 1 "
-                "and values <= 1800000",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 6,
-        .margin = 1.17F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "values > 1200000 "
-                "and coefficients != float32 "
-                "and row_alignment <= 2 "
-                "and width * height <= 15000000 "
-                "and channels > 1 "
-                "and values > 1800000",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 2,
-        .margin = 1.42F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "values > 1200000 "
-                "and coefficients != float32 "
-                "and row_alignment <= 2 "
-                "and width * height > 15000000",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 2,
-        .margin = 1.12F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values > 1200000 "
-                "and coefficients != float32 "
-                "and row_alignment > 2 "
-                "and width * channels <= 680 "
-                "and width * height <= 524288",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 1,
-        .margin = 1.31F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values > 1200000 "
-                "and coefficients != float32 "
-                "and row_alignment > 2 "
-                "and width * channels <= 680 "
-                "and width * height > 524288",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
-        .problems = 2,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values > 1200000 "
-                "and coefficients != float32 "
-                "and row_alignment > 2 "
-                "and width * channels > 680 "
-                "and values <= 82000000 "
-                "and values <= 1500000 "
-                "and coefficients == narrow",
-        .ranking = kRanking24,
-    },
-    {
-        .id = 25,
-        .problems = 2,
-        .margin = 1.32F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values > 1200000 "
-                "and coefficients != float32 "
-                "and row_alignment > 2 "
-                "and width * channels > 680 "
-                "and values <= 82000000 "
-                "and values <= 1500000 "
-                "and coefficients != narrow",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
-        .problems = 44,
-        .margin = 1.11F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "values > 1200000 "
-                "and coefficients != float32 "
-                "and row_alignment > 2 "
-                "and width * channels > 680 "
-                "and values <= 82000000 "
-                "and values > 1500000",
-        .ranking = kRanking26,
-    },
-    {
-        .id = 27,
-        .problems = 9,
-        .margin = 1.03F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "values > 1200000 "
-                "and coefficients != float32 "
-                "and row_alignment > 2 "
-                "and width * channels > 680 "
-                "and values > 82000000",
-        .ranking = kRanking27,
-    },
+    {0, 8, 1.04F, 1.00F, 1.00F, 1.00F, ranked(0, 5)},
+    {1, 6, 1.05F, 1.02F, 1.00F, 1.03F, ranked(5, 5)},
+    {2, 1, 1.05F, 1.00F, 1.00F, 1.00F, ranked(10, 5)},
+    {3, 5, 1.05F, 1.01F, 1.00F, 1.02F, ranked(15, 5)},
+    {4, 17, 1.10F, 1.02F, 1.01F, 1.04F, ranked(20, 5)},
+    {5, 1, 1.17F, 1.00F, 1.00F, 1.00F, ranked(25, 6)},
+    {6, 3, 1.00F, 1.01F, 1.00F, 1.03F, ranked(31, 5)},
+    {7, 4, 1.12F, 1.01F, 1.00F, 1.02F, ranked(36, 5)},
+    {8, 1, 0.98F, 1.02F, 1.02F, 1.02F, ranked(41, 6)},
+    {9, 14, 1.22F, 1.02F, 1.00F, 1.04F, ranked(47, 5)},
+    {10, 9, 1.19F, 1.09F, 1.03F, 1.16F, ranked(52, 5)},  // problems nearby
+    {11, 2, 1.52F, 1.00F, 1.00F, 1.00F, ranked(57, 5)},
+    {12, 14, 1.38F, 1.00F, 1.00F, 1.01F, ranked(62, 5)},
+    {13, 4, 1.10F, 1.02F, 1.00F, 1.05F, ranked(67, 5)},
+    {14, 12, 1.13F, 1.15F, 1.06F, 1.27F, ranked(72, 5)},  // problems nearby
+    {15, 2, 1.20F, 1.00F, 1.00F, 1.00F, ranked(77, 5)},
+    {16, 20, 1.35F, 1.02F, 1.01F, 1.03F, ranked(82, 5)},
+    {17, 8, 1.79F, 1.01F, 1.00F, 1.03F, ranked(87, 5)},
+    {18, 3, 1.41F, 1.01F, 1.00F, 1.02F, ranked(92, 5)},
+    {19, 16, 1.08F, 1.21F, 1.07F, 1.38F, ranked(97, 5)},  // problems nearby
+    {20, 6, 1.17F, 1.01F, 1.00F, 1.03F, ranked(102, 5)},
+    {21, 2, 1.42F, 1.02F, 1.00F, 1.03F, ranked(107, 6)},
+    {22, 2, 1.12F, 1.00F, 1.00F, 1.00F, ranked(113, 5)},
+    {23, 1, 1.31F, 1.00F, 1.00F, 1.00F, ranked(118, 5)},
+    {24, 2, 1.09F, 1.00F, 1.00F, 1.00F, ranked(123, 5)},
+    {25, 2, 1.32F, 1.00F, 1.00F, 1.00F, ranked(128, 5)},
+    {26, 44, 1.11F, 1.01F, 1.00F, 1.02F, ranked(133, 5)},
+    {27, 9, 1.03F, 1.01F, 1.00F, 1.02F, ranked(138, 5)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.values() <= 1'200'000) {
-        if (problem.values() <= 270'000) {
-            if (problem.channels <= 3) {
-                if (problem.coefficients == Coefficients::float32) {
-                    if (problem.channels <= 1) {
-                        // shared_float_32x8 default
-                        // 8 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                        return kLeaves[0];
-                    } else {
-                        // shared_vectorised rows_per_thread=1
-                        // 6 problems, margin 1.05, regret 1.02 [1.00, 1.03]
-                        return kLeaves[1];
-                    }
-                } else {
-                    if (ratio(problem.height, problem.channels) <= 27) {
-                        if (problem.border == Border::mirror) {
-                            // shared_vectorised rows_per_thread=1
-                            // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                            return kLeaves[2];
-                        } else {
-                            // shared_u8_int default
-                            // 5 problems, margin 1.05, regret 1.01 [1.00, 1.02]
-                            return kLeaves[3];
-                        }
-                    } else {
-                        // shared_u8_int default
-                        // 17 problems, margin 1.10, regret 1.02 [1.01, 1.04]
-                        return kLeaves[4];
-                    }
-                }
-            } else {
-                if (problem.border == Border::mirror) {
-                    if (problem.row_alignment() <= 4) {
-                        // shared_vectorised rows_per_thread=1
-                        // 1 problems, margin 1.17, regret 1.00 [1.00, 1.00]
-                        return kLeaves[5];
-                    } else {
-                        // shared_float_padded padding=20
-                        // else shared_vectorised rows_per_thread=1
-                        // 3 problems, margin 1.00, regret 1.01 [1.00, 1.03]
-                        return kLeaves[6];
-                    }
-                } else {
-                    // shared_float_32x8 default
-                    // else shared_vectorised rows_per_thread=1
-                    // 4 problems, margin 1.12, regret 1.01 [1.00, 1.02]
-                    return kLeaves[7];
-                }
-            }
-        } else {
-            if (problem.values() <= 524'288) {
-                if (ratio(problem.width, problem.height) <= 0.027) {
-                    // shared_vectorised rows_per_thread=2
-                    // 1 problems, margin 0.98, regret 1.02 [1.02, 1.02]
-                    return kLeaves[8];
-                } else {
-                    // shared_vectorised rows_per_thread=1
-                    // 14 problems, margin 1.22, regret 1.02 [1.00, 1.04]
-                    return kLeaves[9];
-                }
-            } else {
-                if (product(problem.width, problem.height) <= 820'000) {
-                    if (problem.channels <= 1) {
-                        if (ratio(problem.width, problem.height) <= 0.33) {
-                            // planar_dp4a rows_per_thread=4;warps=4
-                            // else shared_vectorised rows_per_thread=2
-                            // 9 problems nearby, margin 1.19, regret 1.09 [1.03, 1.16]
-                            return kLeaves[10];
-                        } else {
-                            // shared_vectorised rows_per_thread=1
-                            // 2 problems, margin 1.52, regret 1.00 [1.00, 1.00]
-                            return kLeaves[11];
-                        }
-                    } else {
-                        // shared_vectorised rows_per_thread=2
-                        // 14 problems, margin 1.38, regret 1.00 [1.00, 1.01]
-                        return kLeaves[12];
-                    }
-                } else {
-                    // planar_dp4a rows_per_thread=4;warps=8
-                    // 4 problems, margin 1.10, regret 1.02 [1.00, 1.05]
-                    return kLeaves[13];
-                }
-            }
-        }
-    } else {
-        if (problem.coefficients == Coefficients::float32) {
-            if (product(problem.width, problem.height) <= 680'000) {
-                if (problem.channels <= 3) {
-                    // shared_vectorised rows_per_thread=2
-                    // 12 problems nearby, margin 1.13, regret 1.15 [1.06, 1.27]
-                    return kLeaves[14];
-                } else {
-                    // shared_vectorised rows_per_thread=4
-                    // 2 problems, margin 1.20, regret 1.00 [1.00, 1.00]
-                    return kLeaves[15];
-                }
-            } else {
-                if (product(problem.width, problem.height) <= 10'000'000) {
-                    // planar_float rows_per_thread=4;warps=4
-                    // 20 problems, margin 1.35, regret 1.02 [1.01, 1.03]
-                    return kLeaves[16];
-                } else {
-                    // planar_float rows_per_thread=8;warps=4
-                    // 8 problems, margin 1.79, regret 1.01 [1.00, 1.03]
-                    return kLeaves[17];
-                }
-            }
-        } else {
-            if (problem.row_alignment() <= 2) {
-                if (product(problem.width, problem.height) <= 15'000'000) {
-                    if (problem.channels <= 1) {
-                        // planar_dp4a rows_per_thread=4;warps=8
-                        // 3 problems, margin 1.41, regret 1.01 [1.00, 1.02]
-                        return kLeaves[18];
-                    } else {
-                        if (problem.values() <= 1'800'000) {
-                            // shared_vectorised rows_per_thread=2
-                            // 16 problems nearby, margin 1.08, regret 1.21 [1.07, 1.38]
-                            return kLeaves[19];
-                        } else {
-                            // planar_dp4a rows_per_thread=4;warps=4
-                            // 6 problems, margin 1.17, regret 1.01 [1.00, 1.03]
-                            return kLeaves[20];
-                        }
-                    }
-                } else {
-                    // planar_dp4a rows_per_thread=8;warps=4
-                    // 2 problems, margin 1.42, regret 1.02 [1.00, 1.03]
-                    return kLeaves[21];
-                }
-            } else {
-                if (product(problem.width, problem.channels) <= 680) {
-                    if (product(problem.width, problem.height) <= 524'288) {
-                        // shared_vectorised rows_per_thread=2
-                        // 2 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-                        return kLeaves[22];
-                    } else {
-                        // planar_dp4a rows_per_thread=4;warps=4
-                        // 1 problems, margin 1.31, regret 1.00 [1.00, 1.00]
-                        return kLeaves[23];
-                    }
-                } else {
-                    if (problem.values() <= 82'000'000) {
-                        if (problem.values() <= 1'500'000) {
-                            if (problem.coefficients == Coefficients::narrow) {
-                                // tensor_toeplitz rounds=1
-                                // 2 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                                return kLeaves[24];
-                            } else {
-                                // shared_vectorised rows_per_thread=2
-                                // 2 problems, margin 1.32, regret 1.00 [1.00, 1.00]
-                                return kLeaves[25];
-                            }
-                        } else {
-                            // tensor_toeplitz rounds=1
-                            // 44 problems, margin 1.11, regret 1.01 [1.00, 1.02]
-                            return kLeaves[26];
-                        }
-                    } else {
-                        // planar_dp4a rows_per_thread=8;warps=4
-                        // 9 problems, margin 1.03, regret 1.01 [1.00, 1.02]
-                        return kLeaves[27];
-                    }
-                }
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(values, 1'200'000, 28),
+    at_most(values, 270'000, 17),
+    at_most(channels, 3, 12),
+    is(coefficients, Coefficients::float32, 7),
+    at_most(channels, 1, 6),
+    leaf(0),
+    leaf(1),
+    at_most(height_per_channels, 27, 11),
+    is(border, Border::mirror, 10),
+    leaf(2),
+    leaf(3),
+    leaf(4),
+    is(border, Border::mirror, 16),
+    at_most(row_alignment, 4, 15),
+    leaf(5),
+    leaf(6),
+    leaf(7),
+    at_most(values, 524'288, 21),
+    at_most(width_per_height, 0.027, 20),
+    leaf(8),
+    leaf(9),
+    at_most(width_times_height, 820'000, 27),
+    at_most(channels, 1, 26),
+    at_most(width_per_height, 0.33, 25),
+    leaf(10),
+    leaf(11),
+    leaf(12),
+    leaf(13),
+    is(coefficients, Coefficients::float32, 36),
+    at_most(width_times_height, 680'000, 33),
+    at_most(channels, 3, 32),
+    leaf(14),
+    leaf(15),
+    at_most(width_times_height, 10'000'000, 35),
+    leaf(16),
+    leaf(17),
+    at_most(row_alignment, 2, 44),
+    at_most(width_times_height, 15'000'000, 43),
+    at_most(channels, 1, 40),
+    leaf(18),
+    at_most(values, 1'800'000, 42),
+    leaf(19),
+    leaf(20),
+    leaf(21),
+    at_most(width_times_channels, 680, 48),
+    at_most(width_times_height, 524'288, 47),
+    leaf(22),
+    leaf(23),
+    at_most(values, 82'000'000, 54),
+    at_most(values, 1'500'000, 53),
+    is(coefficients, Coefficients::narrow, 52),
+    leaf(24),
+    leaf(25),
+    leaf(26),
+    leaf(27),
+};
 
 }  // namespace
 
@@ -819,8 +217,11 @@ Selector<Problem> nvidia_h100_80gb_hbm3() {
                    .l2_bytes = 52428800,
                    .bytes_per_second = 3352320000000},
         .data_sha256 = "c4763ef14ea3ce5b1efec1a8d163cc1ed991262102caa4e65061ee59ee7522dd",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

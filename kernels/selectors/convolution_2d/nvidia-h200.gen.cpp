@@ -19,7 +19,6 @@
 //   953932501b997c54649b259ca68cbf5d803f04f0dc22ddc99bd6381ecff813fe  shared_vectorised
 //   499376226bd5714821aa87aeaaa208c883ff23cdf0ec4c28e7f8acf5377df486  tensor_toeplitz
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/convolution_2d.hpp"
 #include "registries/convolution_2d/ids.hpp"
@@ -27,903 +26,205 @@
 namespace espalier::convolution_2d::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::shared_float_32x8, {}, 1.00F},
-    {VariantId::shared_u8_float, {}, 1.03F},
-    {VariantId::shared_float, {}, 1.06F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.06F},
-    {VariantId::global, {}, 1.30F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    height,
+    channels,
+    border,
+    coefficients,
+    values,
+    row_alignment,
+    width_per_height,
+    width_times_height,
+    width_per_channels,
+    width_times_channels,
+    height_per_channels,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.01F},
-    {VariantId::shared_u8_float, {}, 1.03F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.05F},
-    {VariantId::shared_float, {}, 1.09F},
-    {VariantId::global, {}, 1.20F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.width); },
+    [](const Problem& problem) { return static_cast<double>(problem.height); },
+    [](const Problem& problem) { return static_cast<double>(problem.channels); },
+    [](const Problem& problem) { return static_cast<double>(problem.border); },
+    [](const Problem& problem) { return static_cast<double>(problem.coefficients); },
+    [](const Problem& problem) { return static_cast<double>(problem.values()); },
+    [](const Problem& problem) { return static_cast<double>(problem.row_alignment()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.00F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.10F},
-    {VariantId::shared_u8_float, {}, 1.11F},
-    {VariantId::shared_float_32x8, {}, 1.15F},
-    {VariantId::global, {}, 1.29F},
+constexpr Column kColumns[] = {
+    {"height", 1},
+    {"channels", 2},
+    {"border", 3},
+    {"coefficients", 4},
+    {"values", 5},
+    {"row_alignment", 6},
+    {"width / height", 0, Column::Kind::ratio, 1},
+    {"width * height", 0, Column::Kind::product, 1},
+    {"width / channels", 0, Column::Kind::ratio, 2},
+    {"width * channels", 0, Column::Kind::product, 2},
+    {"height / channels", 1, Column::Kind::ratio, 2},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.01F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.06F},
-    {VariantId::shared_u8_int, {}, 1.07F},
-    {VariantId::shared_u8_float, {}, 1.07F},
-    {VariantId::global, {}, 1.23F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::shared_float_32x8, {}},
+    {VariantId::shared_u8_float, {}},
+    {VariantId::shared_float, {}},
+    {VariantId::shared_float_padded, {{"padding", 20}}},
+    {VariantId::global, {}},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}},
+    {VariantId::shared_u8_int, {}},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}},
+    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 8}}},
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 8}}},
+    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}},
+    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}},
+    {VariantId::tensor_toeplitz, {{"rounds", 4}}},
+    {VariantId::tensor_toeplitz, {{"rounds", 1}}},
+    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}},
+    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}},
+    {VariantId::planar_float, {{"rows_per_thread", 8}, {"warps", 4}}},
+    {VariantId::planar_dp4a, {{"rows_per_thread", 8}, {"warps", 4}}},
+    {VariantId::planar_dp4a, {{"rows_per_thread", 16}, {"warps", 4}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::shared_u8_int, {}, 1.00F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.02F},
-    {VariantId::shared_u8_float, {}, 1.04F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.09F},
-    {VariantId::global, {}, 1.23F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 1.03F), at(2, 1.06F), at(3, 1.06F), at(4, 1.30F),
+    at(3, 1.01F), at(1, 1.03F), at(5, 1.05F), at(2, 1.09F), at(4, 1.20F),
+    at(5, 1.00F), at(3, 1.10F), at(1, 1.11F), at(0, 1.15F), at(4, 1.29F),
+    at(5, 1.01F), at(3, 1.06F), at(6, 1.07F), at(1, 1.07F), at(4, 1.23F),
+    at(6, 1.00F), at(3, 1.02F), at(1, 1.04F), at(5, 1.09F), at(4, 1.23F),
+    at(6, 1.00F), at(1, 1.04F), at(0, 1.07F), at(5, 1.19F), at(4, 1.31F),
+    at(5, 1.01F), at(0, 1.00F), at(1, 1.03F), at(6, 1.04F), at(4, 1.25F),
+    at(7, 1.00F), at(3, 1.21F), at(2, 1.21F), at(6, 1.29F), at(4, 1.29F),
+    at(3, 1.01F), at(2, 1.01F), at(5, 1.12F), at(4, 1.02F),
+    at(0, 1.00F), at(2, 1.11F), at(3, 1.11F), at(5, 1.26F), at(4, 1.39F),
+    at(3, 1.08F), at(0, 1.00F), at(7, 1.06F), at(1, 1.31F), at(4, 1.39F),
+    at(5, 1.02F), at(3, 1.11F), at(6, 1.11F), at(1, 1.13F), at(4, 1.30F),
+    at(8, 1.00F), at(7, 1.09F), at(6, 1.11F), at(9, 1.12F), at(4, 2.41F),
+    at(5, 1.00F), at(10, 1.18F), at(11, 1.19F), at(12, 1.21F), at(4, 1.83F),
+    at(7, 1.00F), at(3, 1.21F), at(0, 1.26F), at(6, 1.31F), at(4, 1.62F),
+    at(8, 1.01F), at(7, 1.13F), at(11, 1.15F), at(13, 1.23F), at(4, 2.05F),
+    at(7, 1.01F), at(11, 1.30F), at(14, 1.33F), at(3, 1.33F), at(4, 1.75F),
+    at(15, 1.00F), at(14, 1.13F), at(11, 1.26F), at(3, 1.55F), at(4, 1.85F),
+    at(11, 1.00F), at(15, 1.09F), at(14, 1.18F), at(3, 1.37F), at(4, 1.73F),
+    at(15, 1.00F), at(11, 1.07F), at(14, 1.12F), at(3, 1.54F), at(4, 1.95F),
+    at(11, 1.01F), at(15, 1.42F), at(14, 1.44F), at(0, 2.15F), at(4, 2.59F),
+    at(11, 1.00F), at(14, 1.68F), at(15, 1.72F), at(3, 2.86F), at(4, 3.92F),
+    at(16, 1.01F), at(14, 1.81F), at(15, 1.90F), at(0, 3.57F), at(4, 4.14F),
+    at(8, 1.01F), at(11, 1.35F), at(13, 1.55F), at(15, 1.65F), at(4, 2.70F),
+    at(10, 1.01F), at(13, 1.20F), at(11, 1.37F), at(15, 2.05F), at(4, 3.40F),
+    at(17, 1.01F), at(18, 1.00F), at(13, 1.29F), at(16, 1.61F), at(15, 3.24F), at(4, 5.74F),
+    at(7, 1.00F), at(10, 1.09F), at(6, 1.20F), at(13, 1.41F), at(4, 2.06F),
+    at(10, 1.00F), at(13, 1.18F), at(11, 1.35F), at(15, 1.68F), at(4, 3.66F),
+    at(13, 1.01F), at(7, 1.12F), at(10, 1.28F), at(11, 1.41F), at(4, 2.00F),
+    at(7, 1.00F), at(10, 1.31F), at(13, 1.32F), at(6, 1.34F), at(4, 1.64F),
+    at(13, 1.01F), at(10, 1.14F), at(11, 1.64F), at(15, 1.93F), at(4, 3.89F),
+    at(12, 1.00F), at(17, 1.03F), at(18, 1.03F), at(16, 1.71F), at(15, 2.95F), at(4, 6.62F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::shared_u8_int, {}, 1.00F},
-    {VariantId::shared_u8_float, {}, 1.04F},
-    {VariantId::shared_float_32x8, {}, 1.07F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.19F},
-    {VariantId::global, {}, 1.31F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.01F},
-    {VariantId::shared_float_32x8, {}, 1.00F},
-    {VariantId::shared_u8_float, {}, 1.03F},
-    {VariantId::shared_u8_int, {}, 1.04F},
-    {VariantId::global, {}, 1.25F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.21F},
-    {VariantId::shared_float, {}, 1.21F},
-    {VariantId::shared_u8_int, {}, 1.29F},
-    {VariantId::global, {}, 1.29F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.01F},
-    {VariantId::shared_float, {}, 1.01F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.12F},
-    {VariantId::global, {}, 1.02F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::shared_float_32x8, {}, 1.00F},
-    {VariantId::shared_float, {}, 1.11F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.11F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.26F},
-    {VariantId::global, {}, 1.39F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.08F},
-    {VariantId::shared_float_32x8, {}, 1.00F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.06F},
-    {VariantId::shared_u8_float, {}, 1.31F},
-    {VariantId::global, {}, 1.39F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.02F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.11F},
-    {VariantId::shared_u8_int, {}, 1.11F},
-    {VariantId::shared_u8_float, {}, 1.13F},
-    {VariantId::global, {}, 1.30F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 8}}, 1.00F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.09F},
-    {VariantId::shared_u8_int, {}, 1.11F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 8}}, 1.12F},
-    {VariantId::global, {}, 2.41F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 1}}, 1.00F},
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.18F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.19F},
-    {VariantId::tensor_toeplitz, {{"rounds", 4}}, 1.21F},
-    {VariantId::global, {}, 1.83F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.21F},
-    {VariantId::shared_float_32x8, {}, 1.26F},
-    {VariantId::shared_u8_int, {}, 1.31F},
-    {VariantId::global, {}, 1.62F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 8}}, 1.01F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.13F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.15F},
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.23F},
-    {VariantId::global, {}, 2.05F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.01F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.30F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.33F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.33F},
-    {VariantId::global, {}, 1.75F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.00F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.13F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.26F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.55F},
-    {VariantId::global, {}, 1.85F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.00F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.09F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.18F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.37F},
-    {VariantId::global, {}, 1.73F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.00F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.07F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.12F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 1.54F},
-    {VariantId::global, {}, 1.95F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.01F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.42F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.44F},
-    {VariantId::shared_float_32x8, {}, 2.15F},
-    {VariantId::global, {}, 2.59F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.00F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.68F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.72F},
-    {VariantId::shared_float_padded, {{"padding", 20}}, 2.86F},
-    {VariantId::global, {}, 3.92F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::planar_float, {{"rows_per_thread", 8}, {"warps", 4}}, 1.01F},
-    {VariantId::shared_float_rows, {{"rows_per_thread", 8}}, 1.81F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.90F},
-    {VariantId::shared_float_32x8, {}, 3.57F},
-    {VariantId::global, {}, 4.14F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 8}}, 1.01F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.35F},
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.55F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.65F},
-    {VariantId::global, {}, 2.70F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.01F},
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.20F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.37F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 2.05F},
-    {VariantId::global, {}, 3.40F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::planar_dp4a, {{"rows_per_thread", 8}, {"warps", 4}}, 1.01F},
-    {VariantId::planar_dp4a, {{"rows_per_thread", 16}, {"warps", 4}}, 1.00F},
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.29F},
-    {VariantId::planar_float, {{"rows_per_thread", 8}, {"warps", 4}}, 1.61F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 3.24F},
-    {VariantId::global, {}, 5.74F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.09F},
-    {VariantId::shared_u8_int, {}, 1.20F},
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.41F},
-    {VariantId::global, {}, 2.06F},
-};
-
-constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.00F},
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.18F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.35F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.68F},
-    {VariantId::global, {}, 3.66F},
-};
-
-constexpr Choice<Problem> kRanking28[] = {
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.01F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.12F},
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.28F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.41F},
-    {VariantId::global, {}, 2.00F},
-};
-
-constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::shared_vectorised, {{"rows_per_thread", 2}}, 1.00F},
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.31F},
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.32F},
-    {VariantId::shared_u8_int, {}, 1.34F},
-    {VariantId::global, {}, 1.64F},
-};
-
-constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::tensor_toeplitz, {{"rounds", 1}}, 1.01F},
-    {VariantId::planar_dp4a, {{"rows_per_thread", 4}, {"warps", 4}}, 1.14F},
-    {VariantId::planar_float, {{"rows_per_thread", 4}, {"warps", 4}}, 1.64F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 1.93F},
-    {VariantId::global, {}, 3.89F},
-};
-
-constexpr Choice<Problem> kRanking31[] = {
-    {VariantId::tensor_toeplitz, {{"rounds", 4}}, 1.00F},
-    {VariantId::planar_dp4a, {{"rows_per_thread", 8}, {"warps", 4}}, 1.03F},
-    {VariantId::planar_dp4a, {{"rows_per_thread", 16}, {"warps", 4}}, 1.03F},
-    {VariantId::planar_float, {{"rows_per_thread", 8}, {"warps", 4}}, 1.71F},
-    {VariantId::shared_vectorised, {{"rows_per_thread", 4}}, 2.95F},
-    {VariantId::global, {}, 6.62F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 5,
-        .margin = 1.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "values <= 1200000 "
-                "and values <= 220000 "
-                "and channels <= 3 "
-                "and coefficients == float32 "
-                "and channels <= 1",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 7,
-        .margin = 1.02F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "values <= 1200000 "
-                "and values <= 220000 "
-                "and channels <= 3 "
-                "and coefficients == float32 "
-                "and channels > 1 "
-                "and height / channels <= 64",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 2,
-        .margin = 1.10F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values <= 1200000 "
-                "and values <= 220000 "
-                "and channels <= 3 "
-                "and coefficients == float32 "
-                "and channels > 1 "
-                "and height / channels > 64",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 5,
-        .margin = 1.05F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "values <= 1200000 "
-                "and values <= 220000 "
-                "and channels <= 3 "
-                "and coefficients != float32 "
-                "and width * channels <= 3300 "
-                "and width / channels <= 27 "
-                "and border == mirror",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 5,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values <= 1200000 "
-                "and values <= 220000 "
-                "and channels <= 3 "
-                "and coefficients != float32 "
-                "and width * channels <= 3300 "
-                "and width / channels <= 27 "
-                "and border != mirror",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 18,
-        .margin = 1.15F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "values <= 1200000 "
-                "and values <= 220000 "
-                "and channels <= 3 "
-                "and coefficients != float32 "
-                "and width * channels <= 3300 "
-                "and width / channels > 27",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 3,
-        .margin = 1.04F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "values <= 1200000 "
-                "and values <= 220000 "
-                "and channels <= 3 "
-                "and coefficients != float32 "
-                "and width * channels > 3300",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 1,
-        .margin = 1.21F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values <= 1200000 "
-                "and values <= 220000 "
-                "and channels > 3 "
-                "and border == mirror "
-                "and width / channels <= 15",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 4,
-        .margin = 1.00F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "values <= 1200000 "
-                "and values <= 220000 "
-                "and channels > 3 "
-                "and border == mirror "
-                "and width / channels > 15",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 3,
-        .margin = 1.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values <= 1200000 and values <= 220000 and channels > 3 and border != mirror",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 1,
-        .margin = 0.93F,
-        .regret = 1.08F,
-        .regret_lo = 1.08F,
-        .regret_hi = 1.08F,
-        .path = "values <= 1200000 and values > 220000 and values <= 470000 and width / channels <= 16",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 18,
-        .margin = 1.14F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "values <= 1200000 and values > 220000 and values <= 470000 and width / channels > 16",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 1,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values <= 1200000 "
-                "and values > 220000 "
-                "and values > 470000 "
-                "and width * height <= 820000 "
-                "and channels <= 1 "
-                "and width / height <= 0.33",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 4,
-        .margin = 1.25F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values <= 1200000 "
-                "and values > 220000 "
-                "and values > 470000 "
-                "and width * height <= 820000 "
-                "and channels <= 1 "
-                "and width / height > 0.33",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 17,
-        .margin = 1.37F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "values <= 1200000 "
-                "and values > 220000 "
-                "and values > 470000 "
-                "and width * height <= 820000 "
-                "and channels > 1",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 7,
-        .margin = 1.14F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "values <= 1200000 and values > 220000 and values > 470000 and width * height > 820000",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 5,
-        .margin = 1.29F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "values > 1200000 "
-                "and coefficients == float32 "
-                "and width * height <= 680000 "
-                "and values <= 1800000",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 1,
-        .margin = 1.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values > 1200000 "
-                "and coefficients == float32 "
-                "and width * height <= 680000 "
-                "and values > 1800000",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 1,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values > 1200000 "
-                "and coefficients == float32 "
-                "and width * height > 680000 "
-                "and width * height <= 8200000 "
-                "and width * height <= 1048576 "
-                "and row_alignment <= 4",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 5,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values > 1200000 "
-                "and coefficients == float32 "
-                "and width * height > 680000 "
-                "and width * height <= 8200000 "
-                "and width * height <= 1048576 "
-                "and row_alignment > 4",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 32,
-        .margin = 1.41F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "values > 1200000 "
-                "and coefficients == float32 "
-                "and width * height > 680000 "
-                "and width * height <= 8200000 "
-                "and width * height > 1048576",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 2,
-        .margin = 1.67F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "values > 1200000 "
-                "and coefficients == float32 "
-                "and width * height > 680000 "
-                "and width * height > 8200000 "
-                "and height <= 1800",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 23,
-        .margin = 1.79F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "values > 1200000 "
-                "and coefficients == float32 "
-                "and width * height > 680000 "
-                "and width * height > 8200000 "
-                "and height > 1800",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 3,
-        .margin = 1.53F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "values > 1200000 "
-                "and coefficients != float32 "
-                "and row_alignment <= 2 "
-                "and width * channels <= 2048",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
-        .problems = 25,
-        .margin = 1.19F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "values > 1200000 "
-                "and coefficients != float32 "
-                "and row_alignment <= 2 "
-                "and width * channels > 2048 "
-                "and width * height <= 22000000",
-        .ranking = kRanking24,
-    },
-    {
-        .id = 25,
-        .problems = 5,
-        .margin = 1.28F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "values > 1200000 "
-                "and coefficients != float32 "
-                "and row_alignment <= 2 "
-                "and width * channels > 2048 "
-                "and width * height > 22000000",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
-        .problems = 1,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values > 1200000 "
-                "and coefficients != float32 "
-                "and row_alignment > 2 "
-                "and width * channels <= 680 "
-                "and width * height <= 524288",
-        .ranking = kRanking26,
-    },
-    {
-        .id = 27,
-        .problems = 2,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values > 1200000 "
-                "and coefficients != float32 "
-                "and row_alignment > 2 "
-                "and width * channels <= 680 "
-                "and width * height > 524288",
-        .ranking = kRanking27,
-    },
-    {
-        .id = 28,
-        .problems = 3,
-        .margin = 1.12F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "values > 1200000 "
-                "and coefficients != float32 "
-                "and row_alignment > 2 "
-                "and width * channels > 680 "
-                "and values <= 134217728 "
-                "and values <= 1500000 "
-                "and coefficients == narrow",
-        .ranking = kRanking28,
-    },
-    {
-        .id = 29,
-        .problems = 2,
-        .margin = 1.31F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values > 1200000 "
-                "and coefficients != float32 "
-                "and row_alignment > 2 "
-                "and width * channels > 680 "
-                "and values <= 134217728 "
-                "and values <= 1500000 "
-                "and coefficients != narrow",
-        .ranking = kRanking29,
-    },
-    {
-        .id = 30,
-        .problems = 85,
-        .margin = 1.13F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.02F,
-        .path = "values > 1200000 "
-                "and coefficients != float32 "
-                "and row_alignment > 2 "
-                "and width * channels > 680 "
-                "and values <= 134217728 "
-                "and values > 1500000",
-        .ranking = kRanking30,
-    },
-    {
-        .id = 31,
-        .problems = 10,
-        .margin = 1.03F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "values > 1200000 "
-                "and coefficients != float32 "
-                "and row_alignment > 2 "
-                "and width * channels > 680 "
-                "and values > 134217728",
-        .ranking = kRanking31,
-    },
+    {0, 5, 1.02F, 1.00F, 1.00F, 1.01F, ranked(0, 5)},
+    {1, 7, 1.02F, 1.01F, 1.00F, 1.03F, ranked(5, 5)},
+    {2, 2, 1.10F, 1.00F, 1.00F, 1.00F, ranked(10, 5)},
+    {3, 5, 1.05F, 1.01F, 1.00F, 1.03F, ranked(15, 5)},
+    {4, 5, 1.09F, 1.00F, 1.00F, 1.00F, ranked(20, 5)},
+    {5, 18, 1.15F, 1.00F, 1.00F, 1.01F, ranked(25, 5)},
+    {6, 3, 1.04F, 1.01F, 1.00F, 1.02F, ranked(30, 5)},
+    {7, 1, 1.21F, 1.00F, 1.00F, 1.00F, ranked(35, 5)},
+    {8, 4, 1.00F, 1.01F, 1.00F, 1.01F, ranked(40, 4)},
+    {9, 3, 1.11F, 1.00F, 1.00F, 1.00F, ranked(44, 5)},
+    {10, 1, 0.93F, 1.08F, 1.08F, 1.08F, ranked(49, 5)},
+    {11, 18, 1.14F, 1.02F, 1.00F, 1.03F, ranked(54, 5)},
+    {12, 1, 1.09F, 1.00F, 1.00F, 1.00F, ranked(59, 5)},
+    {13, 4, 1.25F, 1.00F, 1.00F, 1.00F, ranked(64, 5)},
+    {14, 17, 1.37F, 1.00F, 1.00F, 1.01F, ranked(69, 5)},
+    {15, 7, 1.14F, 1.01F, 1.00F, 1.03F, ranked(74, 5)},
+    {16, 5, 1.29F, 1.01F, 1.00F, 1.03F, ranked(79, 5)},
+    {17, 1, 1.13F, 1.00F, 1.00F, 1.00F, ranked(84, 5)},
+    {18, 1, 1.09F, 1.00F, 1.00F, 1.00F, ranked(89, 5)},
+    {19, 5, 1.07F, 1.00F, 1.00F, 1.00F, ranked(94, 5)},
+    {20, 32, 1.41F, 1.01F, 1.00F, 1.02F, ranked(99, 5)},
+    {21, 2, 1.67F, 1.00F, 1.00F, 1.01F, ranked(104, 5)},
+    {22, 23, 1.79F, 1.01F, 1.00F, 1.02F, ranked(109, 5)},
+    {23, 3, 1.53F, 1.01F, 1.00F, 1.04F, ranked(114, 5)},
+    {24, 25, 1.19F, 1.01F, 1.00F, 1.02F, ranked(119, 5)},
+    {25, 5, 1.28F, 1.01F, 1.00F, 1.02F, ranked(124, 6)},
+    {26, 1, 1.07F, 1.00F, 1.00F, 1.00F, ranked(130, 5)},
+    {27, 2, 1.18F, 1.00F, 1.00F, 1.00F, ranked(135, 5)},
+    {28, 3, 1.12F, 1.01F, 1.00F, 1.02F, ranked(140, 5)},
+    {29, 2, 1.31F, 1.00F, 1.00F, 1.00F, ranked(145, 5)},
+    {30, 85, 1.13F, 1.01F, 1.01F, 1.02F, ranked(150, 5)},
+    {31, 10, 1.03F, 1.00F, 1.00F, 1.00F, ranked(155, 6)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.values() <= 1'200'000) {
-        if (problem.values() <= 220'000) {
-            if (problem.channels <= 3) {
-                if (problem.coefficients == Coefficients::float32) {
-                    if (problem.channels <= 1) {
-                        // shared_float_32x8 default
-                        // 5 problems, margin 1.02, regret 1.00 [1.00, 1.01]
-                        return kLeaves[0];
-                    } else {
-                        if (ratio(problem.height, problem.channels) <= 64) {
-                            // shared_float_padded padding=20
-                            // 7 problems, margin 1.02, regret 1.01 [1.00, 1.03]
-                            return kLeaves[1];
-                        } else {
-                            // shared_vectorised rows_per_thread=1
-                            // 2 problems, margin 1.10, regret 1.00 [1.00, 1.00]
-                            return kLeaves[2];
-                        }
-                    }
-                } else {
-                    if (product(problem.width, problem.channels) <= 3300) {
-                        if (ratio(problem.width, problem.channels) <= 27) {
-                            if (problem.border == Border::mirror) {
-                                // shared_vectorised rows_per_thread=1
-                                // 5 problems, margin 1.05, regret 1.01 [1.00, 1.03]
-                                return kLeaves[3];
-                            } else {
-                                // shared_u8_int default
-                                // 5 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                                return kLeaves[4];
-                            }
-                        } else {
-                            // shared_u8_int default
-                            // 18 problems, margin 1.15, regret 1.00 [1.00, 1.01]
-                            return kLeaves[5];
-                        }
-                    } else {
-                        // shared_vectorised rows_per_thread=1
-                        // 3 problems, margin 1.04, regret 1.01 [1.00, 1.02]
-                        return kLeaves[6];
-                    }
-                }
-            } else {
-                if (problem.border == Border::mirror) {
-                    if (ratio(problem.width, problem.channels) <= 15) {
-                        // shared_vectorised rows_per_thread=2
-                        // 1 problems, margin 1.21, regret 1.00 [1.00, 1.00]
-                        return kLeaves[7];
-                    } else {
-                        // shared_float_padded padding=20
-                        // 4 problems, margin 1.00, regret 1.01 [1.00, 1.01]
-                        return kLeaves[8];
-                    }
-                } else {
-                    // shared_float_32x8 default
-                    // 3 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                    return kLeaves[9];
-                }
-            }
-        } else {
-            if (problem.values() <= 470'000) {
-                if (ratio(problem.width, problem.channels) <= 16) {
-                    // shared_float_padded padding=20
-                    // 1 problems, margin 0.93, regret 1.08 [1.08, 1.08]
-                    return kLeaves[10];
-                } else {
-                    // shared_vectorised rows_per_thread=1
-                    // 18 problems, margin 1.14, regret 1.02 [1.00, 1.03]
-                    return kLeaves[11];
-                }
-            } else {
-                if (product(problem.width, problem.height) <= 820'000) {
-                    if (problem.channels <= 1) {
-                        if (ratio(problem.width, problem.height) <= 0.33) {
-                            // planar_dp4a rows_per_thread=4;warps=8
-                            // 1 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                            return kLeaves[12];
-                        } else {
-                            // shared_vectorised rows_per_thread=1
-                            // 4 problems, margin 1.25, regret 1.00 [1.00, 1.00]
-                            return kLeaves[13];
-                        }
-                    } else {
-                        // shared_vectorised rows_per_thread=2
-                        // 17 problems, margin 1.37, regret 1.00 [1.00, 1.01]
-                        return kLeaves[14];
-                    }
-                } else {
-                    // planar_dp4a rows_per_thread=4;warps=8
-                    // else shared_vectorised rows_per_thread=2
-                    // 7 problems, margin 1.14, regret 1.01 [1.00, 1.03]
-                    return kLeaves[15];
-                }
-            }
-        }
-    } else {
-        if (problem.coefficients == Coefficients::float32) {
-            if (product(problem.width, problem.height) <= 680'000) {
-                if (problem.values() <= 1'800'000) {
-                    // shared_vectorised rows_per_thread=2
-                    // 5 problems, margin 1.29, regret 1.01 [1.00, 1.03]
-                    return kLeaves[16];
-                } else {
-                    // shared_vectorised rows_per_thread=4
-                    // 1 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                    return kLeaves[17];
-                }
-            } else {
-                if (product(problem.width, problem.height) <= 8'200'000) {
-                    if (product(problem.width, problem.height) <= 1'048'576) {
-                        if (problem.row_alignment() <= 4) {
-                            // planar_float rows_per_thread=4;warps=4
-                            // 1 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                            return kLeaves[18];
-                        } else {
-                            // shared_vectorised rows_per_thread=4
-                            // 5 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                            return kLeaves[19];
-                        }
-                    } else {
-                        // planar_float rows_per_thread=4;warps=4
-                        // 32 problems, margin 1.41, regret 1.01 [1.00, 1.02]
-                        return kLeaves[20];
-                    }
-                } else {
-                    if (problem.height <= 1800) {
-                        // planar_float rows_per_thread=4;warps=4
-                        // 2 problems, margin 1.67, regret 1.00 [1.00, 1.01]
-                        return kLeaves[21];
-                    } else {
-                        // planar_float rows_per_thread=8;warps=4
-                        // 23 problems, margin 1.79, regret 1.01 [1.00, 1.02]
-                        return kLeaves[22];
-                    }
-                }
-            }
-        } else {
-            if (problem.row_alignment() <= 2) {
-                if (product(problem.width, problem.channels) <= 2048) {
-                    // planar_dp4a rows_per_thread=4;warps=8
-                    // 3 problems, margin 1.53, regret 1.01 [1.00, 1.04]
-                    return kLeaves[23];
-                } else {
-                    if (product(problem.width, problem.height) <= 22'000'000) {
-                        // planar_dp4a rows_per_thread=4;warps=4
-                        // 25 problems, margin 1.19, regret 1.01 [1.00, 1.02]
-                        return kLeaves[24];
-                    } else {
-                        // planar_dp4a rows_per_thread=8;warps=4
-                        // 5 problems, margin 1.28, regret 1.01 [1.00, 1.02]
-                        return kLeaves[25];
-                    }
-                }
-            } else {
-                if (product(problem.width, problem.channels) <= 680) {
-                    if (product(problem.width, problem.height) <= 524'288) {
-                        // shared_vectorised rows_per_thread=2
-                        // 1 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                        return kLeaves[26];
-                    } else {
-                        // planar_dp4a rows_per_thread=4;warps=4
-                        // 2 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                        return kLeaves[27];
-                    }
-                } else {
-                    if (problem.values() <= 134'217'728) {
-                        if (problem.values() <= 1'500'000) {
-                            if (problem.coefficients == Coefficients::narrow) {
-                                // tensor_toeplitz rounds=1
-                                // 3 problems, margin 1.12, regret 1.01 [1.00, 1.02]
-                                return kLeaves[28];
-                            } else {
-                                // shared_vectorised rows_per_thread=2
-                                // 2 problems, margin 1.31, regret 1.00 [1.00, 1.00]
-                                return kLeaves[29];
-                            }
-                        } else {
-                            // tensor_toeplitz rounds=1
-                            // 85 problems, margin 1.13, regret 1.01 [1.01, 1.02]
-                            return kLeaves[30];
-                        }
-                    } else {
-                        // tensor_toeplitz rounds=4
-                        // 10 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                        return kLeaves[31];
-                    }
-                }
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(values, 1'200'000, 32),
+    at_most(values, 220'000, 21),
+    at_most(channels, 3, 16),
+    is(coefficients, Coefficients::float32, 9),
+    at_most(channels, 1, 6),
+    leaf(0),
+    at_most(height_per_channels, 64, 8),
+    leaf(1),
+    leaf(2),
+    at_most(width_times_channels, 3300, 15),
+    at_most(width_per_channels, 27, 14),
+    is(border, Border::mirror, 13),
+    leaf(3),
+    leaf(4),
+    leaf(5),
+    leaf(6),
+    is(border, Border::mirror, 20),
+    at_most(width_per_channels, 15, 19),
+    leaf(7),
+    leaf(8),
+    leaf(9),
+    at_most(values, 470'000, 25),
+    at_most(width_per_channels, 16, 24),
+    leaf(10),
+    leaf(11),
+    at_most(width_times_height, 820'000, 31),
+    at_most(channels, 1, 30),
+    at_most(width_per_height, 0.33, 29),
+    leaf(12),
+    leaf(13),
+    leaf(14),
+    leaf(15),
+    is(coefficients, Coefficients::float32, 46),
+    at_most(width_times_height, 680'000, 37),
+    at_most(values, 1'800'000, 36),
+    leaf(16),
+    leaf(17),
+    at_most(width_times_height, 8'200'000, 43),
+    at_most(width_times_height, 1'048'576, 42),
+    at_most(row_alignment, 4, 41),
+    leaf(18),
+    leaf(19),
+    leaf(20),
+    at_most(height, 1800, 45),
+    leaf(21),
+    leaf(22),
+    at_most(row_alignment, 2, 52),
+    at_most(width_times_channels, 2048, 49),
+    leaf(23),
+    at_most(width_times_height, 22'000'000, 51),
+    leaf(24),
+    leaf(25),
+    at_most(width_times_channels, 680, 56),
+    at_most(width_times_height, 524'288, 55),
+    leaf(26),
+    leaf(27),
+    at_most(values, 134'217'728, 62),
+    at_most(values, 1'500'000, 61),
+    is(coefficients, Coefficients::narrow, 60),
+    leaf(28),
+    leaf(29),
+    leaf(30),
+    leaf(31),
+};
 
 }  // namespace
 
@@ -937,8 +238,11 @@ Selector<Problem> nvidia_h200() {
                    .l2_bytes = 62914560,
                    .bytes_per_second = 4814304000000},
         .data_sha256 = "06d1bba2fc213c7b5eccc7864804a3dec87f3986268401f197b8a68002fcb0e2",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

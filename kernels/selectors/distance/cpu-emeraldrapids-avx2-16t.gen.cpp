@@ -18,72 +18,51 @@
 namespace espalier::distance::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.62F},
-    {VariantId::cpu_scalar, {}, 2.57F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    metric,
+    terms,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.metric); },
+    [](const Problem& problem) { return static_cast<double>(problem.terms()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.52F},
-    {VariantId::cpu_scalar, {}, 16.32F},
+constexpr Column kColumns[] = {
+    {"metric", 0},
+    {"terms", 1},
 };
 
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_avx2, {}},
+    {VariantId::cpu_openmp, {{"tile", 256}}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_openmp, {{"tile", 64}}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 1.62F), at(2, 2.57F),
+    at(2, 1.00F),
+    at(0, 1.00F), at(3, 1.52F), at(2, 16.32F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 1,
-        .margin = 1.62F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms <= 1200 and metric == chebyshev",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 4,
-        .margin = 2.35F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms <= 1200 and metric != chebyshev",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 126,
-        .margin = 1.52F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1200",
-        .ranking = kRanking2,
-    },
+    {0, 1, 1.62F, 1.00F, 1.00F, 1.00F, ranked(0, 3)},  // problems nearby
+    {1, 4, 2.35F, 1.00F, 1.00F, 1.00F, ranked(3, 1)},
+    {2, 126, 1.52F, 1.00F, 1.00F, 1.00F, ranked(4, 3)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.terms() <= 1200) {
-        if (problem.metric == Metric::chebyshev) {
-            // cpu_avx2 default
-            // 1 problems nearby, margin 1.62, regret 1.00 [1.00, 1.00]
-            return kLeaves[0];
-        } else {
-            // cpu_scalar default
-            // 4 problems, margin 2.35, regret 1.00 [1.00, 1.00]
-            return kLeaves[1];
-        }
-    } else {
-        // cpu_avx2 default
-        // 126 problems, margin 1.52, regret 1.00 [1.00, 1.00]
-        return kLeaves[2];
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(terms, 1200, 4),
+    is(metric, Metric::chebyshev, 3),
+    leaf(0),
+    leaf(1),
+    leaf(2),
+};
 
 }  // namespace
 
@@ -92,8 +71,11 @@ Selector<Problem> cpu_emeraldrapids_avx2_16t() {
         .device_key = "cpu-emeraldrapids-avx2-16t",
         .device = {.isa = Isa::avx2, .microarchitecture = "emeraldrapids", .threads = 16},
         .data_sha256 = "c48a3dd2b3862eb144de92b816439c65ca2a57fb9a6d73f404a0c7b58f4543ac",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -11,7 +11,6 @@
 //   887168a826c7c052fdc36f3d031a24d740a4ede89b34de839ab8ad72520d8dc3  cpu_openmp
 //   49b4baed263df5b1b602b03eb9a622f1c5150fe11ec6ef52bddcef7b41e0b588  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/distance.hpp"
 #include "registries/distance/ids.hpp"
@@ -19,164 +18,73 @@
 namespace espalier::distance::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    queries,
+    metric,
+    terms,
+    queries_times_dims,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.40F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.41F},
-    {VariantId::cpu_scalar, {}, 2.17F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.queries); },
+    [](const Problem& problem) { return static_cast<double>(problem.dims); },
+    [](const Problem& problem) { return static_cast<double>(problem.metric); },
+    [](const Problem& problem) { return static_cast<double>(problem.terms()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_scalar, {}, 1.02F},
+constexpr Column kColumns[] = {
+    {"queries", 0},
+    {"metric", 2},
+    {"terms", 3},
+    {"queries * dims", 0, Column::Kind::product, 1},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_avx2, {}},
+    {VariantId::cpu_openmp, {{"tile", 64}}},
+    {VariantId::cpu_openmp, {{"tile", 256}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx2, {}, 1.10F},
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F),
+    at(1, 1.00F), at(2, 1.40F), at(3, 1.41F), at(0, 2.17F),
+    at(0, 1.02F),
+    at(0, 1.00F),
+    at(1, 1.10F), at(0, 1.00F),
+    at(1, 1.00F), at(2, 1.99F), at(0, 1.85F),
+    at(1, 1.01F), at(3, 1.69F), at(0, 5.92F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.99F},
-    {VariantId::cpu_scalar, {}, 1.85F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.69F},
-    {VariantId::cpu_scalar, {}, 5.92F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 4,
-        .margin = 2.49F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms <= 1200 and queries * dims <= 82",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 2,
-        .margin = 1.40F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms <= 1200 and queries * dims > 82",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 4,
-        .margin = 1.37F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "terms > 1200 and queries * dims <= 4",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 3,
-        .margin = 1.38F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1200 "
-                "and queries * dims > 4 "
-                "and queries * dims <= 18 "
-                "and metric == euclidean "
-                "and queries <= 3",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 1,
-        .margin = 0.91F,
-        .regret = 1.10F,
-        .regret_lo = 1.10F,
-        .regret_hi = 1.10F,
-        .path = "terms > 1200 "
-                "and queries * dims > 4 "
-                "and queries * dims <= 18 "
-                "and metric == euclidean "
-                "and queries > 3",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 4,
-        .margin = 1.85F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1200 and queries * dims > 4 and queries * dims <= 18 and metric != euclidean",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 114,
-        .margin = 1.67F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "terms > 1200 and queries * dims > 4 and queries * dims > 18",
-        .ranking = kRanking6,
-    },
+    {0, 4, 2.49F, 1.00F, 1.00F, 1.00F, ranked(0, 1)},
+    {1, 2, 1.40F, 1.00F, 1.00F, 1.00F, ranked(1, 4)},  // problems nearby
+    {2, 4, 1.37F, 1.02F, 1.00F, 1.05F, ranked(5, 1)},
+    {3, 3, 1.38F, 1.00F, 1.00F, 1.00F, ranked(6, 1)},
+    {4, 1, 0.91F, 1.10F, 1.10F, 1.10F, ranked(7, 2)},
+    {5, 4, 1.85F, 1.00F, 1.00F, 1.00F, ranked(9, 3)},
+    {6, 114, 1.67F, 1.01F, 1.00F, 1.02F, ranked(12, 3)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.terms() <= 1200) {
-        if (product(problem.queries, problem.dims) <= 82) {
-            // cpu_scalar default
-            // 4 problems, margin 2.49, regret 1.00 [1.00, 1.00]
-            return kLeaves[0];
-        } else {
-            // cpu_avx2 default
-            // 2 problems nearby, margin 1.40, regret 1.00 [1.00, 1.00]
-            return kLeaves[1];
-        }
-    } else {
-        if (product(problem.queries, problem.dims) <= 4) {
-            // cpu_scalar default
-            // 4 problems, margin 1.37, regret 1.02 [1.00, 1.05]
-            return kLeaves[2];
-        } else {
-            if (product(problem.queries, problem.dims) <= 18) {
-                if (problem.metric == Metric::euclidean) {
-                    if (problem.queries <= 3) {
-                        // cpu_scalar default
-                        // 3 problems, margin 1.38, regret 1.00 [1.00, 1.00]
-                        return kLeaves[3];
-                    } else {
-                        // cpu_avx2 default
-                        // 1 problems, margin 0.91, regret 1.10 [1.10, 1.10]
-                        return kLeaves[4];
-                    }
-                } else {
-                    // cpu_avx2 default
-                    // 4 problems, margin 1.85, regret 1.00 [1.00, 1.00]
-                    return kLeaves[5];
-                }
-            } else {
-                // cpu_avx2 default
-                // 114 problems, margin 1.67, regret 1.01 [1.00, 1.02]
-                return kLeaves[6];
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(terms, 1200, 4),
+    at_most(queries_times_dims, 82, 3),
+    leaf(0),
+    leaf(1),
+    at_most(queries_times_dims, 4, 6),
+    leaf(2),
+    at_most(queries_times_dims, 18, 12),
+    is(metric, Metric::euclidean, 11),
+    at_most(queries, 3, 10),
+    leaf(3),
+    leaf(4),
+    leaf(5),
+    leaf(6),
+};
 
 }  // namespace
 
@@ -185,8 +93,11 @@ Selector<Problem> cpu_emeraldrapids_avx2_2t() {
         .device_key = "cpu-emeraldrapids-avx2-2t",
         .device = {.isa = Isa::avx2, .microarchitecture = "emeraldrapids", .threads = 2},
         .data_sha256 = "feb291a7cdad937f75be107d2c6b4a78d90b8f6002a822dfd2371e3b4d509929",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

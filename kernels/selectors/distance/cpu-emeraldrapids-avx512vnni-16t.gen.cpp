@@ -12,7 +12,6 @@
 //   887168a826c7c052fdc36f3d031a24d740a4ede89b34de839ab8ad72520d8dc3  cpu_openmp
 //   49b4baed263df5b1b602b03eb9a622f1c5150fe11ec6ef52bddcef7b41e0b588  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/distance.hpp"
 #include "registries/distance/ids.hpp"
@@ -20,251 +19,91 @@
 namespace espalier::distance::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    queries,
+    metric,
+    missing,
+    terms,
+    points_times_dims,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx512, {}, 1.01F},
-    {VariantId::cpu_avx2, {}, 1.02F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.42F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.42F},
-    {VariantId::cpu_scalar, {}, 5.55F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.queries); },
+    [](const Problem& problem) { return static_cast<double>(problem.points); },
+    [](const Problem& problem) { return static_cast<double>(problem.dims); },
+    [](const Problem& problem) { return static_cast<double>(problem.metric); },
+    [](const Problem& problem) { return static_cast<double>(problem.missing); },
+    [](const Problem& problem) { return static_cast<double>(problem.terms()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.15F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.32F},
-    {VariantId::cpu_scalar, {}, 6.16F},
+constexpr Column kColumns[] = {
+    {"queries", 0},
+    {"metric", 3},
+    {"missing", 4},
+    {"terms", 5},
+    {"points * dims", 1, Column::Kind::product, 2},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx2, {}, 1.02F},
-    {VariantId::cpu_avx512, {}, 1.54F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.79F},
-    {VariantId::cpu_scalar, {}, 63.75F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_avx512, {}},
+    {VariantId::cpu_avx2, {}},
+    {VariantId::cpu_openmp, {{"tile", 1024}}},
+    {VariantId::cpu_openmp, {{"tile", 64}}},
+    {VariantId::cpu_openmp, {{"tile", 256}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx512, {}, 1.04F},
-    {VariantId::cpu_avx2, {}, 1.12F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.88F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 2.13F},
-    {VariantId::cpu_scalar, {}, 95.94F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F),
+    at(1, 1.01F), at(2, 1.02F), at(3, 1.42F), at(4, 1.42F), at(0, 5.55F),
+    at(2, 1.01F), at(1, 1.15F), at(4, 1.32F), at(0, 6.16F),
+    at(2, 1.02F), at(1, 1.54F), at(4, 1.79F), at(0, 63.75F),
+    at(1, 1.04F), at(2, 1.12F), at(4, 1.88F), at(5, 2.13F), at(0, 95.94F),
+    at(2, 1.00F), at(1, 1.24F), at(4, 1.90F), at(0, 58.14F),
+    at(1, 1.00F), at(2, 1.17F), at(4, 1.41F), at(0, 33.64F),
+    at(2, 1.00F), at(1, 1.00F), at(4, 1.08F), at(0, 15.99F),
+    at(1, 1.00F), at(2, 1.32F), at(4, 2.15F), at(0, 132.55F),
+    at(2, 1.03F), at(1, 1.04F), at(4, 1.74F), at(0, 113.81F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.24F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.90F},
-    {VariantId::cpu_scalar, {}, 58.14F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.17F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.41F},
-    {VariantId::cpu_scalar, {}, 33.64F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.08F},
-    {VariantId::cpu_scalar, {}, 15.99F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.32F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.15F},
-    {VariantId::cpu_scalar, {}, 132.55F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx2, {}, 1.03F},
-    {VariantId::cpu_avx512, {}, 1.04F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.74F},
-    {VariantId::cpu_scalar, {}, 113.81F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 4,
-        .margin = 2.93F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 180 and terms <= 1200",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 37,
-        .margin = 1.01F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries <= 180 and terms > 1200 and queries <= 1",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 39,
-        .margin = 1.14F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries <= 180 and terms > 1200 and queries > 1 and points * dims <= 16384",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 24,
-        .margin = 1.51F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
-        .path = "queries <= 180 "
-                "and terms > 1200 "
-                "and queries > 1 "
-                "and points * dims > 16384 "
-                "and queries <= 128",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 16,
-        .margin = 1.08F,
-        .regret = 1.04F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.09F,
-        .path = "queries <= 180 "
-                "and terms > 1200 "
-                "and queries > 1 "
-                "and points * dims > 16384 "
-                "and queries > 128 "
-                "and missing == none",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 1,
-        .margin = 1.24F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 180 "
-                "and terms > 1200 "
-                "and queries > 1 "
-                "and points * dims > 16384 "
-                "and queries > 128 "
-                "and missing != none",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 1,
-        .margin = 1.17F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 180 and missing == none and terms <= 1000000 and metric == chebyshev",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 4,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries > 180 and missing == none and terms <= 1000000 and metric != chebyshev",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 18,
-        .margin = 1.32F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 180 and missing == none and terms > 1000000",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 4,
-        .margin = 1.01F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.09F,
-        .path = "queries > 180 and missing != none",
-        .ranking = kRanking9,
-    },
+    {0, 4, 2.93F, 1.00F, 1.00F, 1.00F, ranked(0, 1)},
+    {1, 37, 1.01F, 1.01F, 1.00F, 1.02F, ranked(1, 5)},
+    {2, 39, 1.14F, 1.01F, 1.00F, 1.02F, ranked(6, 4)},
+    {3, 24, 1.51F, 1.02F, 1.01F, 1.04F, ranked(10, 4)},
+    {4, 16, 1.08F, 1.04F, 1.01F, 1.09F, ranked(14, 5)},  // problems nearby
+    {5, 1, 1.24F, 1.00F, 1.00F, 1.00F, ranked(19, 4)},  // problems nearby
+    {6, 1, 1.17F, 1.00F, 1.00F, 1.00F, ranked(23, 4)},  // problems nearby
+    {7, 4, 1.00F, 1.00F, 1.00F, 1.01F, ranked(27, 4)},
+    {8, 18, 1.32F, 1.00F, 1.00F, 1.00F, ranked(31, 4)},
+    {9, 4, 1.01F, 1.03F, 1.00F, 1.09F, ranked(35, 4)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.queries <= 180) {
-        if (problem.terms() <= 1200) {
-            // cpu_scalar default
-            // 4 problems, margin 2.93, regret 1.00 [1.00, 1.00]
-            return kLeaves[0];
-        } else {
-            if (problem.queries <= 1) {
-                // cpu_avx512 default
-                // 37 problems, margin 1.01, regret 1.01 [1.00, 1.02]
-                return kLeaves[1];
-            } else {
-                if (product(problem.points, problem.dims) <= 16'384) {
-                    // cpu_avx2 default
-                    // 39 problems, margin 1.14, regret 1.01 [1.00, 1.02]
-                    return kLeaves[2];
-                } else {
-                    if (problem.queries <= 128) {
-                        // cpu_avx2 default
-                        // 24 problems, margin 1.51, regret 1.02 [1.01, 1.04]
-                        return kLeaves[3];
-                    } else {
-                        if (problem.missing == Missing::none) {
-                            // cpu_avx512 default
-                            // 16 problems nearby, margin 1.08, regret 1.04 [1.01, 1.09]
-                            return kLeaves[4];
-                        } else {
-                            // cpu_avx2 default
-                            // 1 problems nearby, margin 1.24, regret 1.00 [1.00, 1.00]
-                            return kLeaves[5];
-                        }
-                    }
-                }
-            }
-        }
-    } else {
-        if (problem.missing == Missing::none) {
-            if (problem.terms() <= 1'000'000) {
-                if (problem.metric == Metric::chebyshev) {
-                    // cpu_avx512 default
-                    // 1 problems nearby, margin 1.17, regret 1.00 [1.00, 1.00]
-                    return kLeaves[6];
-                } else {
-                    // cpu_avx2 default
-                    // 4 problems, margin 1.00, regret 1.00 [1.00, 1.01]
-                    return kLeaves[7];
-                }
-            } else {
-                // cpu_avx512 default
-                // 18 problems, margin 1.32, regret 1.00 [1.00, 1.00]
-                return kLeaves[8];
-            }
-        } else {
-            // cpu_avx2 default
-            // 4 problems, margin 1.01, regret 1.03 [1.00, 1.09]
-            return kLeaves[9];
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(queries, 180, 12),
+    at_most(terms, 1200, 3),
+    leaf(0),
+    at_most(queries, 1, 5),
+    leaf(1),
+    at_most(points_times_dims, 16'384, 7),
+    leaf(2),
+    at_most(queries, 128, 9),
+    leaf(3),
+    is(missing, Missing::none, 11),
+    leaf(4),
+    leaf(5),
+    is(missing, Missing::none, 18),
+    at_most(terms, 1'000'000, 17),
+    is(metric, Metric::chebyshev, 16),
+    leaf(6),
+    leaf(7),
+    leaf(8),
+    leaf(9),
+};
 
 }  // namespace
 
@@ -273,8 +112,11 @@ Selector<Problem> cpu_emeraldrapids_avx512vnni_16t() {
         .device_key = "cpu-emeraldrapids-avx512vnni-16t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "emeraldrapids", .threads = 16},
         .data_sha256 = "658e5c49391faa31cfd8e2fada0d1a2e76520cc8e9875977ec78274a3bc50ed1",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

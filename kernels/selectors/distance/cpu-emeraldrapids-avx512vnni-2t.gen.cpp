@@ -12,7 +12,6 @@
 //   887168a826c7c052fdc36f3d031a24d740a4ede89b34de839ab8ad72520d8dc3  cpu_openmp
 //   49b4baed263df5b1b602b03eb9a622f1c5150fe11ec6ef52bddcef7b41e0b588  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/distance.hpp"
 #include "registries/distance/ids.hpp"
@@ -20,419 +19,118 @@
 namespace espalier::distance::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    queries,
+    dims,
+    metric,
+    missing,
+    terms,
+    queries_per_dims,
+    queries_times_dims,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2, {}, 1.88F},
-    {VariantId::cpu_avx512, {}, 1.92F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 2.33F},
-    {VariantId::cpu_scalar, {}, 1.49F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.queries); },
+    [](const Problem& problem) { return static_cast<double>(problem.dims); },
+    [](const Problem& problem) { return static_cast<double>(problem.metric); },
+    [](const Problem& problem) { return static_cast<double>(problem.missing); },
+    [](const Problem& problem) { return static_cast<double>(problem.terms()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_scalar, {}, 1.01F},
+constexpr Column kColumns[] = {
+    {"queries", 0},
+    {"dims", 1},
+    {"metric", 2},
+    {"missing", 3},
+    {"terms", 4},
+    {"queries / dims", 0, Column::Kind::ratio, 1},
+    {"queries * dims", 0, Column::Kind::product, 1},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_avx2, {}},
+    {VariantId::cpu_avx512, {}},
+    {VariantId::cpu_openmp, {{"tile", 256}}},
+    {VariantId::cpu_openmp, {{"tile", 64}}},
+    {VariantId::cpu_openmp, {{"tile", 1024}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.01F},
-    {VariantId::cpu_scalar, {}, 1.16F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F),
+    at(1, 1.88F), at(2, 1.92F), at(3, 2.33F), at(0, 1.49F),
+    at(0, 1.01F),
+    at(0, 1.00F),
+    at(1, 1.00F), at(2, 1.01F), at(0, 1.16F),
+    at(0, 1.00F),
+    at(1, 1.00F), at(2, 1.01F), at(0, 1.62F),
+    at(2, 1.02F), at(1, 1.04F), at(4, 1.71F), at(0, 1.60F),
+    at(0, 1.02F),
+    at(1, 1.03F), at(2, 1.23F), at(5, 1.51F), at(0, 4.10F),
+    at(2, 1.06F), at(1, 1.08F), at(3, 1.72F), at(0, 7.55F),
+    at(1, 1.00F), at(2, 1.31F), at(4, 1.59F), at(3, 1.64F), at(0, 6.80F),
+    at(1, 1.01F), at(2, 1.41F), at(5, 1.73F), at(3, 1.74F), at(0, 9.67F),
+    at(2, 1.00F), at(1, 1.18F), at(3, 2.12F), at(0, 19.30F),
+    at(1, 1.00F), at(2, 1.07F), at(5, 1.96F), at(3, 1.96F), at(0, 20.76F),
+    at(2, 1.07F), at(1, 1.01F), at(5, 1.93F), at(0, 15.85F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.01F},
-    {VariantId::cpu_scalar, {}, 1.62F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_avx512, {}, 1.02F},
-    {VariantId::cpu_avx2, {}, 1.04F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.71F},
-    {VariantId::cpu_scalar, {}, 1.60F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_scalar, {}, 1.02F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx2, {}, 1.03F},
-    {VariantId::cpu_avx512, {}, 1.23F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.51F},
-    {VariantId::cpu_scalar, {}, 4.10F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_avx512, {}, 1.06F},
-    {VariantId::cpu_avx2, {}, 1.08F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.72F},
-    {VariantId::cpu_scalar, {}, 7.55F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.31F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.59F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.64F},
-    {VariantId::cpu_scalar, {}, 6.80F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.41F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.73F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.74F},
-    {VariantId::cpu_scalar, {}, 9.67F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.18F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 2.12F},
-    {VariantId::cpu_scalar, {}, 19.30F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.07F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.96F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.96F},
-    {VariantId::cpu_scalar, {}, 20.76F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_avx512, {}, 1.07F},
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.93F},
-    {VariantId::cpu_scalar, {}, 15.85F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 4,
-        .margin = 1.93F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 and terms <= 1000 and queries / dims <= 5.6",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 2,
-        .margin = 0.79F,
-        .regret = 1.88F,
-        .regret_lo = 1.00F,
-        .regret_hi = 3.53F,
-        .path = "queries <= 270 and terms <= 1000 and queries / dims > 5.6",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 4,
-        .margin = 1.41F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "queries <= 270 and terms > 1000 and queries * dims <= 4",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 3,
-        .margin = 1.36F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 4 "
-                "and queries <= 1 "
-                "and metric == euclidean "
-                "and dims <= 56 "
-                "and missing == none "
-                "and dims <= 27",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 3,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 4 "
-                "and queries <= 1 "
-                "and metric == euclidean "
-                "and dims <= 56 "
-                "and missing == none "
-                "and dims > 27",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 3,
-        .margin = 1.49F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 4 "
-                "and queries <= 1 "
-                "and metric == euclidean "
-                "and dims <= 56 "
-                "and missing != none",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 3,
-        .margin = 1.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 4 "
-                "and queries <= 1 "
-                "and metric == euclidean "
-                "and dims > 56",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 21,
-        .margin = 1.02F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 4 "
-                "and queries <= 1 "
-                "and metric != euclidean",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 4,
-        .margin = 1.61F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 4 "
-                "and queries > 1 "
-                "and metric == euclidean "
-                "and queries <= 128 "
-                "and terms <= 1500",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 24,
-        .margin = 1.20F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 4 "
-                "and queries > 1 "
-                "and metric == euclidean "
-                "and queries <= 128 "
-                "and terms > 1500",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 17,
-        .margin = 1.02F,
-        .regret = 1.06F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.12F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 4 "
-                "and queries > 1 "
-                "and metric == euclidean "
-                "and queries > 128 "
-                "and missing == none",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 4,
-        .margin = 1.31F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 4 "
-                "and queries > 1 "
-                "and metric == euclidean "
-                "and queries > 128 "
-                "and missing != none",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 39,
-        .margin = 1.39F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 4 "
-                "and queries > 1 "
-                "and metric != euclidean",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 22,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 270 and missing == none",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 4,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries > 270 and missing != none and terms <= 67108864",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 3,
-        .margin = 0.94F,
-        .regret = 1.07F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.21F,
-        .path = "queries > 270 and missing != none and terms > 67108864",
-        .ranking = kRanking15,
-    },
+    {0, 4, 1.93F, 1.00F, 1.00F, 1.00F, ranked(0, 1)},
+    {1, 2, 0.79F, 1.88F, 1.00F, 3.53F, ranked(1, 4)},  // problems nearby
+    {2, 4, 1.41F, 1.01F, 1.00F, 1.03F, ranked(5, 1)},
+    {3, 3, 1.36F, 1.00F, 1.00F, 1.00F, ranked(6, 1)},
+    {4, 3, 1.00F, 1.00F, 1.00F, 1.01F, ranked(7, 3)},
+    {5, 3, 1.49F, 1.00F, 1.00F, 1.00F, ranked(10, 1)},
+    {6, 3, 1.01F, 1.00F, 1.00F, 1.01F, ranked(11, 3)},
+    {7, 21, 1.02F, 1.02F, 1.01F, 1.03F, ranked(14, 4)},
+    {8, 4, 1.61F, 1.02F, 1.00F, 1.06F, ranked(18, 1)},  // problems nearby
+    {9, 24, 1.20F, 1.03F, 1.01F, 1.05F, ranked(19, 4)},
+    {10, 17, 1.02F, 1.06F, 1.01F, 1.12F, ranked(23, 4)},  // problems nearby
+    {11, 4, 1.31F, 1.00F, 1.00F, 1.00F, ranked(27, 5)},  // problems nearby
+    {12, 39, 1.39F, 1.01F, 1.00F, 1.03F, ranked(32, 5)},
+    {13, 22, 1.18F, 1.00F, 1.00F, 1.00F, ranked(37, 4)},
+    {14, 4, 1.07F, 1.00F, 1.00F, 1.01F, ranked(41, 5)},
+    {15, 3, 0.94F, 1.07F, 1.00F, 1.21F, ranked(46, 4)},  // problems nearby
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.queries <= 270) {
-        if (problem.terms() <= 1000) {
-            if (ratio(problem.queries, problem.dims) <= 5.6) {
-                // cpu_scalar default
-                // 4 problems, margin 1.93, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                // cpu_avx2 default
-                // 2 problems nearby, margin 0.79, regret 1.88 [1.00, 3.53]
-                return kLeaves[1];
-            }
-        } else {
-            if (product(problem.queries, problem.dims) <= 4) {
-                // cpu_scalar default
-                // 4 problems, margin 1.41, regret 1.01 [1.00, 1.03]
-                return kLeaves[2];
-            } else {
-                if (problem.queries <= 1) {
-                    if (problem.metric == Metric::euclidean) {
-                        if (problem.dims <= 56) {
-                            if (problem.missing == Missing::none) {
-                                if (problem.dims <= 27) {
-                                    // cpu_scalar default
-                                    // 3 problems, margin 1.36, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[3];
-                                } else {
-                                    // cpu_avx2 default
-                                    // 3 problems, margin 1.00, regret 1.00 [1.00, 1.01]
-                                    return kLeaves[4];
-                                }
-                            } else {
-                                // cpu_scalar default
-                                // 3 problems, margin 1.49, regret 1.00 [1.00, 1.00]
-                                return kLeaves[5];
-                            }
-                        } else {
-                            // cpu_avx2 default
-                            // 3 problems, margin 1.01, regret 1.00 [1.00, 1.01]
-                            return kLeaves[6];
-                        }
-                    } else {
-                        // cpu_avx512 default
-                        // 21 problems, margin 1.02, regret 1.02 [1.01, 1.03]
-                        return kLeaves[7];
-                    }
-                } else {
-                    if (problem.metric == Metric::euclidean) {
-                        if (problem.queries <= 128) {
-                            if (problem.terms() <= 1500) {
-                                // cpu_scalar default
-                                // 4 problems nearby, margin 1.61, regret 1.02 [1.00, 1.06]
-                                return kLeaves[8];
-                            } else {
-                                // cpu_avx2 default
-                                // 24 problems, margin 1.20, regret 1.03 [1.01, 1.05]
-                                return kLeaves[9];
-                            }
-                        } else {
-                            if (problem.missing == Missing::none) {
-                                // cpu_avx512 default
-                                // 17 problems nearby, margin 1.02, regret 1.06 [1.01, 1.12]
-                                return kLeaves[10];
-                            } else {
-                                // cpu_avx2 default
-                                // 4 problems nearby, margin 1.31, regret 1.00 [1.00, 1.00]
-                                return kLeaves[11];
-                            }
-                        }
-                    } else {
-                        // cpu_avx2 default
-                        // 39 problems, margin 1.39, regret 1.01 [1.00, 1.03]
-                        return kLeaves[12];
-                    }
-                }
-            }
-        }
-    } else {
-        if (problem.missing == Missing::none) {
-            // cpu_avx512 default
-            // 22 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-            return kLeaves[13];
-        } else {
-            if (problem.terms() <= 67'108'864) {
-                // cpu_avx2 default
-                // 4 problems, margin 1.07, regret 1.00 [1.00, 1.01]
-                return kLeaves[14];
-            } else {
-                // cpu_avx512 default
-                // 3 problems nearby, margin 0.94, regret 1.07 [1.00, 1.21]
-                return kLeaves[15];
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(queries, 270, 26),
+    at_most(terms, 1000, 5),
+    at_most(queries_per_dims, 5.6, 4),
+    leaf(0),
+    leaf(1),
+    at_most(queries_times_dims, 4, 7),
+    leaf(2),
+    at_most(queries, 1, 17),
+    is(metric, Metric::euclidean, 16),
+    at_most(dims, 56, 15),
+    is(missing, Missing::none, 14),
+    at_most(dims, 27, 13),
+    leaf(3),
+    leaf(4),
+    leaf(5),
+    leaf(6),
+    leaf(7),
+    is(metric, Metric::euclidean, 25),
+    at_most(queries, 128, 22),
+    at_most(terms, 1500, 21),
+    leaf(8),
+    leaf(9),
+    is(missing, Missing::none, 24),
+    leaf(10),
+    leaf(11),
+    leaf(12),
+    is(missing, Missing::none, 28),
+    leaf(13),
+    at_most(terms, 67'108'864, 30),
+    leaf(14),
+    leaf(15),
+};
 
 }  // namespace
 
@@ -441,8 +139,11 @@ Selector<Problem> cpu_emeraldrapids_avx512vnni_2t() {
         .device_key = "cpu-emeraldrapids-avx512vnni-2t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "emeraldrapids", .threads = 2},
         .data_sha256 = "8f82c1d0be34d2a34d9560e5c9e74ac456b5ae1df9111963d334bf56b3417f09",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

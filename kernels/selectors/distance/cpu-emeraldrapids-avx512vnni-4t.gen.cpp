@@ -12,7 +12,6 @@
 //   887168a826c7c052fdc36f3d031a24d740a4ede89b34de839ab8ad72520d8dc3  cpu_openmp
 //   49b4baed263df5b1b602b03eb9a622f1c5150fe11ec6ef52bddcef7b41e0b588  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/distance.hpp"
 #include "registries/distance/ids.hpp"
@@ -20,520 +19,132 @@
 namespace espalier::distance::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    queries,
+    points,
+    metric,
+    missing,
+    distances,
+    terms,
+    queries_times_dims,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.queries); },
+    [](const Problem& problem) { return static_cast<double>(problem.points); },
+    [](const Problem& problem) { return static_cast<double>(problem.dims); },
+    [](const Problem& problem) { return static_cast<double>(problem.metric); },
+    [](const Problem& problem) { return static_cast<double>(problem.missing); },
+    [](const Problem& problem) { return static_cast<double>(problem.distances()); },
+    [](const Problem& problem) { return static_cast<double>(problem.terms()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr Column kColumns[] = {
+    {"queries", 0},
+    {"points", 1},
+    {"metric", 3},
+    {"missing", 4},
+    {"distances", 5},
+    {"terms", 6},
+    {"queries * dims", 0, Column::Kind::product, 2},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx2, {}, 1.36F},
-    {VariantId::cpu_avx512, {}, 1.42F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.75F},
-    {VariantId::cpu_scalar, {}, 1.30F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_avx2, {}},
+    {VariantId::cpu_avx512, {}},
+    {VariantId::cpu_openmp, {{"tile", 1024}}},
+    {VariantId::cpu_openmp, {{"tile", 64}}},
+    {VariantId::cpu_openmp, {{"tile", 256}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.31F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.84F},
-    {VariantId::cpu_scalar, {}, 8.62F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F),
+    at(0, 1.00F),
+    at(0, 1.00F),
+    at(1, 1.36F), at(2, 1.42F), at(3, 1.75F), at(0, 1.30F),
+    at(1, 1.01F), at(2, 1.31F), at(4, 1.84F), at(0, 8.62F),
+    at(0, 1.00F),
+    at(1, 1.01F), at(2, 1.00F), at(0, 1.25F),
+    at(2, 3.37F), at(1, 3.26F), at(0, 1.00F),
+    at(2, 1.01F), at(1, 1.01F), at(4, 1.19F), at(0, 2.20F),
+    at(2, 1.00F), at(1, 1.15F), at(4, 1.52F), at(0, 2.13F),
+    at(1, 1.06F), at(2, 1.20F), at(4, 1.36F), at(3, 1.37F), at(0, 6.11F),
+    at(1, 1.00F), at(2, 1.17F), at(3, 1.54F), at(0, 2.91F),
+    at(1, 1.00F), at(2, 1.04F), at(3, 1.76F), at(0, 27.01F),
+    at(2, 1.00F), at(1, 1.10F), at(4, 1.93F), at(3, 1.98F), at(0, 19.60F),
+    at(1, 1.02F), at(4, 1.21F), at(3, 1.21F), at(2, 1.35F), at(0, 2.98F),
+    at(2, 1.01F), at(1, 1.15F), at(4, 2.03F), at(3, 2.04F), at(0, 20.92F),
+    at(1, 1.00F), at(2, 1.20F), at(4, 1.83F), at(3, 1.89F), at(0, 16.57F),
+    at(2, 1.00F), at(1, 1.24F), at(5, 2.46F), at(3, 2.49F), at(0, 39.28F),
+    at(1, 1.00F), at(2, 1.08F), at(4, 2.09F), at(3, 2.14F), at(0, 44.01F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.25F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_avx512, {}, 3.37F},
-    {VariantId::cpu_avx2, {}, 3.26F},
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx512, {}, 1.01F},
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.19F},
-    {VariantId::cpu_scalar, {}, 2.20F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.15F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.52F},
-    {VariantId::cpu_scalar, {}, 2.13F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_avx2, {}, 1.06F},
-    {VariantId::cpu_avx512, {}, 1.20F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.36F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.37F},
-    {VariantId::cpu_scalar, {}, 6.11F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.17F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.54F},
-    {VariantId::cpu_scalar, {}, 2.91F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.04F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.76F},
-    {VariantId::cpu_scalar, {}, 27.01F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.10F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.93F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.98F},
-    {VariantId::cpu_scalar, {}, 19.60F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_avx2, {}, 1.02F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.21F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.21F},
-    {VariantId::cpu_avx512, {}, 1.35F},
-    {VariantId::cpu_scalar, {}, 2.98F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_avx512, {}, 1.01F},
-    {VariantId::cpu_avx2, {}, 1.15F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.03F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.04F},
-    {VariantId::cpu_scalar, {}, 20.92F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.20F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.83F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.89F},
-    {VariantId::cpu_scalar, {}, 16.57F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.24F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 2.46F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.49F},
-    {VariantId::cpu_scalar, {}, 39.28F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.08F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.09F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.14F},
-    {VariantId::cpu_scalar, {}, 44.01F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 2,
-        .margin = 3.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 and terms <= 1000 and metric == euclidean",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 1,
-        .margin = 1.49F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 and terms <= 1000 and metric != euclidean and queries <= 3",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 1,
-        .margin = 1.62F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 and terms <= 1000 and metric != euclidean and queries > 3 and points <= 12",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 3,
-        .margin = 0.96F,
-        .regret = 1.36F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.66F,
-        .path = "queries <= 270 and terms <= 1000 and metric != euclidean and queries > 3 and points > 12",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 38,
-        .margin = 1.30F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.02F,
-        .path = "queries <= 270 and terms > 1000 and metric == mixed_euclidean",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 1,
-        .margin = 1.86F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and metric != mixed_euclidean "
-                "and queries * dims <= 2 "
-                "and distances <= 15000",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 1,
-        .margin = 0.99F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and metric != mixed_euclidean "
-                "and queries * dims <= 2 "
-                "and distances > 15000",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 1,
-        .margin = 0.30F,
-        .regret = 3.37F,
-        .regret_lo = 3.37F,
-        .regret_hi = 3.37F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and metric != mixed_euclidean "
-                "and queries * dims > 2 "
-                "and queries <= 180 "
-                "and queries * dims <= 4",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 3,
-        .margin = 1.00F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and metric != mixed_euclidean "
-                "and queries * dims > 2 "
-                "and queries <= 180 "
-                "and queries * dims > 4 "
-                "and distances <= 15",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 3,
-        .margin = 1.15F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and metric != mixed_euclidean "
-                "and queries * dims > 2 "
-                "and queries <= 180 "
-                "and queries * dims > 4 "
-                "and distances > 15 "
-                "and metric == cosine "
-                "and queries <= 1",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 5,
-        .margin = 1.13F,
-        .regret = 1.06F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.12F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and metric != mixed_euclidean "
-                "and queries * dims > 2 "
-                "and queries <= 180 "
-                "and queries * dims > 4 "
-                "and distances > 15 "
-                "and metric == cosine "
-                "and queries > 1",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 32,
-        .margin = 1.17F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and metric != mixed_euclidean "
-                "and queries * dims > 2 "
-                "and queries <= 180 "
-                "and queries * dims > 4 "
-                "and distances > 15 "
-                "and metric != cosine "
-                "and missing == none "
-                "and queries <= 82",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 2,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and metric != mixed_euclidean "
-                "and queries * dims > 2 "
-                "and queries <= 180 "
-                "and queries * dims > 4 "
-                "and distances > 15 "
-                "and metric != cosine "
-                "and missing == none "
-                "and queries > 82 "
-                "and metric == manhattan",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 10,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and metric != mixed_euclidean "
-                "and queries * dims > 2 "
-                "and queries <= 180 "
-                "and queries * dims > 4 "
-                "and distances > 15 "
-                "and metric != cosine "
-                "and missing == none "
-                "and queries > 82 "
-                "and metric != manhattan",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 8,
-        .margin = 1.19F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and metric != mixed_euclidean "
-                "and queries * dims > 2 "
-                "and queries <= 180 "
-                "and queries * dims > 4 "
-                "and distances > 15 "
-                "and metric != cosine "
-                "and missing != none",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 23,
-        .margin = 1.14F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and metric != mixed_euclidean "
-                "and queries * dims > 2 "
-                "and queries > 180 "
-                "and missing == none",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 3,
-        .margin = 1.20F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and metric != mixed_euclidean "
-                "and queries * dims > 2 "
-                "and queries > 180 "
-                "and missing != none",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 22,
-        .margin = 1.23F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 270 and missing == none",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 4,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 270 and missing != none",
-        .ranking = kRanking18,
-    },
+    {0, 2, 3.07F, 1.00F, 1.00F, 1.00F, ranked(0, 1)},
+    {1, 1, 1.49F, 1.00F, 1.00F, 1.00F, ranked(1, 1)},
+    {2, 1, 1.62F, 1.00F, 1.00F, 1.00F, ranked(2, 1)},
+    {3, 3, 0.96F, 1.36F, 1.00F, 1.66F, ranked(3, 4)},  // problems nearby
+    {4, 38, 1.30F, 1.01F, 1.01F, 1.02F, ranked(7, 4)},
+    {5, 1, 1.86F, 1.00F, 1.00F, 1.00F, ranked(11, 1)},
+    {6, 1, 0.99F, 1.01F, 1.01F, 1.01F, ranked(12, 3)},
+    {7, 1, 0.30F, 3.37F, 3.37F, 3.37F, ranked(15, 3)},  // problems nearby
+    {8, 3, 1.00F, 1.01F, 1.00F, 1.02F, ranked(18, 4)},  // problems nearby
+    {9, 3, 1.15F, 1.00F, 1.00F, 1.00F, ranked(22, 4)},
+    {10, 5, 1.13F, 1.06F, 1.00F, 1.12F, ranked(26, 5)},
+    {11, 32, 1.17F, 1.00F, 1.00F, 1.01F, ranked(31, 4)},
+    {12, 2, 1.04F, 1.00F, 1.00F, 1.01F, ranked(35, 4)},
+    {13, 10, 1.09F, 1.00F, 1.00F, 1.01F, ranked(39, 5)},
+    {14, 8, 1.19F, 1.02F, 1.00F, 1.04F, ranked(44, 5)},
+    {15, 23, 1.14F, 1.01F, 1.00F, 1.02F, ranked(49, 5)},  // problems nearby
+    {16, 3, 1.20F, 1.00F, 1.00F, 1.00F, ranked(54, 5)},  // problems nearby
+    {17, 22, 1.23F, 1.00F, 1.00F, 1.00F, ranked(59, 5)},
+    {18, 4, 1.08F, 1.00F, 1.00F, 1.00F, ranked(64, 5)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.queries <= 270) {
-        if (problem.terms() <= 1000) {
-            if (problem.metric == Metric::euclidean) {
-                // cpu_scalar default
-                // 2 problems, margin 3.07, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                if (problem.queries <= 3) {
-                    // cpu_scalar default
-                    // 1 problems, margin 1.49, regret 1.00 [1.00, 1.00]
-                    return kLeaves[1];
-                } else {
-                    if (problem.points <= 12) {
-                        // cpu_scalar default
-                        // 1 problems, margin 1.62, regret 1.00 [1.00, 1.00]
-                        return kLeaves[2];
-                    } else {
-                        // cpu_avx2 default
-                        // 3 problems nearby, margin 0.96, regret 1.36 [1.00, 1.66]
-                        return kLeaves[3];
-                    }
-                }
-            }
-        } else {
-            if (problem.metric == Metric::mixed_euclidean) {
-                // cpu_avx2 default
-                // 38 problems, margin 1.30, regret 1.01 [1.01, 1.02]
-                return kLeaves[4];
-            } else {
-                if (product(problem.queries, problem.dims) <= 2) {
-                    if (problem.distances() <= 15'000) {
-                        // cpu_scalar default
-                        // 1 problems, margin 1.86, regret 1.00 [1.00, 1.00]
-                        return kLeaves[5];
-                    } else {
-                        // cpu_avx2 default
-                        // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
-                        return kLeaves[6];
-                    }
-                } else {
-                    if (problem.queries <= 180) {
-                        if (product(problem.queries, problem.dims) <= 4) {
-                            // cpu_avx512 default
-                            // 1 problems nearby, margin 0.30, regret 3.37 [3.37, 3.37]
-                            return kLeaves[7];
-                        } else {
-                            if (problem.distances() <= 15) {
-                                // cpu_avx512 default
-                                // 3 problems nearby, margin 1.00, regret 1.01 [1.00, 1.02]
-                                return kLeaves[8];
-                            } else {
-                                if (problem.metric == Metric::cosine) {
-                                    if (problem.queries <= 1) {
-                                        // cpu_avx512 default
-                                        // 3 problems, margin 1.15, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[9];
-                                    } else {
-                                        // cpu_avx2 default
-                                        // 5 problems, margin 1.13, regret 1.06 [1.00, 1.12]
-                                        return kLeaves[10];
-                                    }
-                                } else {
-                                    if (problem.missing == Missing::none) {
-                                        if (problem.queries <= 82) {
-                                            // cpu_avx2 default
-                                            // 32 problems, margin 1.17, regret 1.00 [1.00, 1.01]
-                                            return kLeaves[11];
-                                        } else {
-                                            if (problem.metric == Metric::manhattan) {
-                                                // cpu_avx2 default
-                                                // 2 problems, margin 1.04, regret 1.00 [1.00, 1.01]
-                                                return kLeaves[12];
-                                            } else {
-                                                // cpu_avx512 default
-                                                // 10 problems, margin 1.09, regret 1.00 [1.00, 1.01]
-                                                return kLeaves[13];
-                                            }
-                                        }
-                                    } else {
-                                        // cpu_avx2 default
-                                        // 8 problems, margin 1.19, regret 1.02 [1.00, 1.04]
-                                        return kLeaves[14];
-                                    }
-                                }
-                            }
-                        }
-                    } else {
-                        if (problem.missing == Missing::none) {
-                            // cpu_avx512 default
-                            // 23 problems nearby, margin 1.14, regret 1.01 [1.00, 1.02]
-                            return kLeaves[15];
-                        } else {
-                            // cpu_avx2 default
-                            // 3 problems nearby, margin 1.20, regret 1.00 [1.00, 1.00]
-                            return kLeaves[16];
-                        }
-                    }
-                }
-            }
-        }
-    } else {
-        if (problem.missing == Missing::none) {
-            // cpu_avx512 default
-            // 22 problems, margin 1.23, regret 1.00 [1.00, 1.00]
-            return kLeaves[17];
-        } else {
-            // cpu_avx2 default
-            // 4 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-            return kLeaves[18];
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(queries, 270, 34),
+    at_most(terms, 1000, 9),
+    is(metric, Metric::euclidean, 4),
+    leaf(0),
+    at_most(queries, 3, 6),
+    leaf(1),
+    at_most(points, 12, 8),
+    leaf(2),
+    leaf(3),
+    is(metric, Metric::mixed_euclidean, 11),
+    leaf(4),
+    at_most(queries_times_dims, 2, 15),
+    at_most(distances, 15'000, 14),
+    leaf(5),
+    leaf(6),
+    at_most(queries, 180, 31),
+    at_most(queries_times_dims, 4, 18),
+    leaf(7),
+    at_most(distances, 15, 20),
+    leaf(8),
+    is(metric, Metric::cosine, 24),
+    at_most(queries, 1, 23),
+    leaf(9),
+    leaf(10),
+    is(missing, Missing::none, 30),
+    at_most(queries, 82, 27),
+    leaf(11),
+    is(metric, Metric::manhattan, 29),
+    leaf(12),
+    leaf(13),
+    leaf(14),
+    is(missing, Missing::none, 33),
+    leaf(15),
+    leaf(16),
+    is(missing, Missing::none, 36),
+    leaf(17),
+    leaf(18),
+};
 
 }  // namespace
 
@@ -542,8 +153,11 @@ Selector<Problem> cpu_emeraldrapids_avx512vnni_4t() {
         .device_key = "cpu-emeraldrapids-avx512vnni-4t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "emeraldrapids", .threads = 4},
         .data_sha256 = "182d078a1f8b752cf091d85205b7fe6bef28ea6176c7818c42fa72cfcf7c2d39",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

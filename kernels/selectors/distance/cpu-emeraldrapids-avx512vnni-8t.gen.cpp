@@ -12,7 +12,6 @@
 //   887168a826c7c052fdc36f3d031a24d740a4ede89b34de839ab8ad72520d8dc3  cpu_openmp
 //   49b4baed263df5b1b602b03eb9a622f1c5150fe11ec6ef52bddcef7b41e0b588  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/distance.hpp"
 #include "registries/distance/ids.hpp"
@@ -20,235 +19,93 @@
 namespace espalier::distance::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    queries,
+    points,
+    metric,
+    missing,
+    terms,
+    queries_times_dims,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.queries); },
+    [](const Problem& problem) { return static_cast<double>(problem.points); },
+    [](const Problem& problem) { return static_cast<double>(problem.dims); },
+    [](const Problem& problem) { return static_cast<double>(problem.metric); },
+    [](const Problem& problem) { return static_cast<double>(problem.missing); },
+    [](const Problem& problem) { return static_cast<double>(problem.terms()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2, {}, 1.56F},
-    {VariantId::cpu_avx512, {}, 1.60F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.08F},
-    {VariantId::cpu_scalar, {}, 1.19F},
+constexpr Column kColumns[] = {
+    {"queries", 0},
+    {"points", 1},
+    {"metric", 3},
+    {"missing", 4},
+    {"terms", 5},
+    {"queries * dims", 0, Column::Kind::product, 2},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.04F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.32F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.33F},
-    {VariantId::cpu_scalar, {}, 5.07F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_avx2, {}},
+    {VariantId::cpu_avx512, {}},
+    {VariantId::cpu_openmp, {{"tile", 1024}}},
+    {VariantId::cpu_openmp, {{"tile", 256}}},
+    {VariantId::cpu_openmp, {{"tile", 64}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.03F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.49F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.50F},
-    {VariantId::cpu_scalar, {}, 3.83F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F),
+    at(0, 1.00F),
+    at(1, 1.56F), at(2, 1.60F), at(3, 2.08F), at(0, 1.19F),
+    at(1, 1.00F), at(2, 1.04F), at(4, 1.32F), at(5, 1.33F), at(0, 5.07F),
+    at(2, 1.00F), at(1, 1.03F), at(3, 1.49F), at(5, 1.50F), at(0, 3.83F),
+    at(1, 1.03F), at(2, 1.32F), at(5, 1.60F), at(0, 12.72F),
+    at(1, 1.03F), at(2, 1.05F), at(5, 1.10F), at(0, 5.24F),
+    at(2, 1.00F), at(1, 1.26F), at(5, 2.39F), at(0, 65.85F),
+    at(1, 1.00F), at(2, 1.02F), at(5, 2.03F), at(0, 68.65F),
+    at(2, 1.02F), at(1, 1.00F), at(4, 2.28F), at(5, 2.36F), at(0, 167.21F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx2, {}, 1.03F},
-    {VariantId::cpu_avx512, {}, 1.32F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.60F},
-    {VariantId::cpu_scalar, {}, 12.72F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx2, {}, 1.03F},
-    {VariantId::cpu_avx512, {}, 1.05F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.10F},
-    {VariantId::cpu_scalar, {}, 5.24F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.26F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.39F},
-    {VariantId::cpu_scalar, {}, 65.85F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.02F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.03F},
-    {VariantId::cpu_scalar, {}, 68.65F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx512, {}, 1.02F},
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 2.28F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.36F},
-    {VariantId::cpu_scalar, {}, 167.21F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 2,
-        .margin = 2.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 180 and terms <= 1000 and queries <= 3",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 2,
-        .margin = 2.26F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 180 and terms <= 1000 and queries > 3 and points <= 12",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 7,
-        .margin = 0.76F,
-        .regret = 1.56F,
-        .regret_lo = 1.17F,
-        .regret_hi = 2.13F,
-        .path = "queries <= 180 and terms <= 1000 and queries > 3 and points > 12",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 3,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 180 and terms > 1000 and queries <= 1 and metric == chebyshev",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 34,
-        .margin = 1.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 180 and terms > 1000 and queries <= 1 and metric != chebyshev",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 63,
-        .margin = 1.29F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
-        .path = "queries <= 180 and terms > 1000 and queries > 1",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 6,
-        .margin = 1.02F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.07F,
-        .path = "queries > 180 and missing == none and terms <= 82000",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 22,
-        .margin = 1.26F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 180 and missing == none and terms > 82000",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 4,
-        .margin = 1.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 180 and missing != none and queries * dims <= 220000",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 1,
-        .margin = 0.98F,
-        .regret = 1.02F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.02F,
-        .path = "queries > 180 and missing != none and queries * dims > 220000",
-        .ranking = kRanking9,
-    },
+    {0, 2, 2.07F, 1.00F, 1.00F, 1.00F, ranked(0, 1)},
+    {1, 2, 2.26F, 1.00F, 1.00F, 1.00F, ranked(1, 1)},
+    {2, 7, 0.76F, 1.56F, 1.17F, 2.13F, ranked(2, 4)},  // problems nearby
+    {3, 3, 1.04F, 1.00F, 1.00F, 1.00F, ranked(6, 5)},
+    {4, 34, 1.02F, 1.00F, 1.00F, 1.01F, ranked(11, 5)},
+    {5, 63, 1.29F, 1.03F, 1.01F, 1.05F, ranked(16, 4)},
+    {6, 6, 1.02F, 1.03F, 1.00F, 1.07F, ranked(20, 4)},  // problems nearby
+    {7, 22, 1.26F, 1.00F, 1.00F, 1.00F, ranked(24, 4)},
+    {8, 4, 1.02F, 1.00F, 1.00F, 1.00F, ranked(28, 4)},
+    {9, 1, 0.98F, 1.02F, 1.02F, 1.02F, ranked(32, 5)},  // problems nearby
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.queries <= 180) {
-        if (problem.terms() <= 1000) {
-            if (problem.queries <= 3) {
-                // cpu_scalar default
-                // 2 problems, margin 2.07, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                if (problem.points <= 12) {
-                    // cpu_scalar default
-                    // 2 problems, margin 2.26, regret 1.00 [1.00, 1.00]
-                    return kLeaves[1];
-                } else {
-                    // cpu_avx2 default
-                    // 7 problems nearby, margin 0.76, regret 1.56 [1.17, 2.13]
-                    return kLeaves[2];
-                }
-            }
-        } else {
-            if (problem.queries <= 1) {
-                if (problem.metric == Metric::chebyshev) {
-                    // cpu_avx2 default
-                    // 3 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                    return kLeaves[3];
-                } else {
-                    // cpu_avx512 default
-                    // 34 problems, margin 1.02, regret 1.00 [1.00, 1.01]
-                    return kLeaves[4];
-                }
-            } else {
-                // cpu_avx2 default
-                // 63 problems, margin 1.29, regret 1.03 [1.01, 1.05]
-                return kLeaves[5];
-            }
-        }
-    } else {
-        if (problem.missing == Missing::none) {
-            if (problem.terms() <= 82'000) {
-                // cpu_avx2 default
-                // 6 problems nearby, margin 1.02, regret 1.03 [1.00, 1.07]
-                return kLeaves[6];
-            } else {
-                // cpu_avx512 default
-                // 22 problems, margin 1.26, regret 1.00 [1.00, 1.00]
-                return kLeaves[7];
-            }
-        } else {
-            if (product(problem.queries, problem.dims) <= 220'000) {
-                // cpu_avx2 default
-                // 4 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                return kLeaves[8];
-            } else {
-                // cpu_avx512 default
-                // 1 problems nearby, margin 0.98, regret 1.02 [1.02, 1.02]
-                return kLeaves[9];
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(queries, 180, 12),
+    at_most(terms, 1000, 7),
+    at_most(queries, 3, 4),
+    leaf(0),
+    at_most(points, 12, 6),
+    leaf(1),
+    leaf(2),
+    at_most(queries, 1, 11),
+    is(metric, Metric::chebyshev, 10),
+    leaf(3),
+    leaf(4),
+    leaf(5),
+    is(missing, Missing::none, 16),
+    at_most(terms, 82'000, 15),
+    leaf(6),
+    leaf(7),
+    at_most(queries_times_dims, 220'000, 18),
+    leaf(8),
+    leaf(9),
+};
 
 }  // namespace
 
@@ -257,8 +114,11 @@ Selector<Problem> cpu_emeraldrapids_avx512vnni_8t() {
         .device_key = "cpu-emeraldrapids-avx512vnni-8t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "emeraldrapids", .threads = 8},
         .data_sha256 = "1d839d974b1734af739620a417dec9b52b90af4dac3ae49fd13d788183cc02d8",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

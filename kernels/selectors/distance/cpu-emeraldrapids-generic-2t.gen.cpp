@@ -10,7 +10,6 @@
 //   887168a826c7c052fdc36f3d031a24d740a4ede89b34de839ab8ad72520d8dc3  cpu_openmp
 //   49b4baed263df5b1b602b03eb9a622f1c5150fe11ec6ef52bddcef7b41e0b588  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/distance.hpp"
 #include "registries/distance/ids.hpp"
@@ -18,545 +17,140 @@
 namespace espalier::distance::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    queries,
+    dims,
+    metric,
+    terms,
+    queries_per_dims,
+    queries_times_dims,
+    points_times_dims,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.39F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.queries); },
+    [](const Problem& problem) { return static_cast<double>(problem.points); },
+    [](const Problem& problem) { return static_cast<double>(problem.dims); },
+    [](const Problem& problem) { return static_cast<double>(problem.metric); },
+    [](const Problem& problem) { return static_cast<double>(problem.terms()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr Column kColumns[] = {
+    {"queries", 0},
+    {"dims", 2},
+    {"metric", 3},
+    {"terms", 4},
+    {"queries / dims", 0, Column::Kind::ratio, 2},
+    {"queries * dims", 0, Column::Kind::product, 2},
+    {"points * dims", 1, Column::Kind::product, 2},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 1.16F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_openmp, {{"tile", 64}}},
+    {VariantId::cpu_openmp, {{"tile", 1024}}},
+    {VariantId::cpu_openmp, {{"tile", 256}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F),
+    at(1, 1.00F), at(0, 1.39F),
+    at(0, 1.00F),
+    at(2, 1.02F), at(0, 1.16F),
+    at(0, 1.00F),
+    at(0, 1.00F),
+    at(0, 1.00F),
+    at(2, 1.00F), at(0, 1.84F),
+    at(0, 1.00F),
+    at(3, 1.01F), at(0, 2.09F),
+    at(1, 1.00F), at(0, 3.30F),
+    at(3, 1.00F), at(0, 3.98F),
+    at(2, 1.01F), at(0, 4.23F),
+    at(0, 1.10F),
+    at(2, 1.26F), at(0, 1.44F),
+    at(2, 1.23F), at(0, 1.56F),
+    at(0, 1.00F),
+    at(0, 1.07F),
+    at(1, 1.00F), at(0, 2.75F),
+    at(1, 1.01F), at(0, 5.14F),
+    at(2, 1.01F), at(0, 8.89F),
+    at(3, 1.00F), at(0, 9.68F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.84F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 2.09F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.30F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.98F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 4.23F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_scalar, {}, 1.10F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.26F},
-    {VariantId::cpu_scalar, {}, 1.44F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.23F},
-    {VariantId::cpu_scalar, {}, 1.56F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_scalar, {}, 1.07F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.75F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 5.14F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 8.89F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 9.68F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 1,
-        .margin = 1.28F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 1 and metric == chebyshev and terms <= 65536",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 2,
-        .margin = 1.39F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 1 and metric == chebyshev and terms > 65536",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 16,
-        .margin = 2.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 1 and metric != chebyshev and points * dims <= 100000",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 8,
-        .margin = 1.14F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "queries <= 1 "
-                "and metric != chebyshev "
-                "and points * dims > 100000 "
-                "and metric == mixed_euclidean",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 12,
-        .margin = 1.59F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 1 "
-                "and metric != chebyshev "
-                "and points * dims > 100000 "
-                "and metric != mixed_euclidean",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 2,
-        .margin = 2.95F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 and terms <= 1500",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 1,
-        .margin = 1.93F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and terms > 1500 "
-                "and dims <= 4 "
-                "and queries * dims <= 15 "
-                "and metric == euclidean",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 1,
-        .margin = 1.84F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and terms > 1500 "
-                "and dims <= 4 "
-                "and queries * dims <= 15 "
-                "and metric != euclidean",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 1,
-        .margin = 1.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and terms > 1500 "
-                "and dims <= 4 "
-                "and queries * dims > 15 "
-                "and points * dims <= 1500 "
-                "and queries * dims <= 64 "
-                "and metric == euclidean",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 1,
-        .margin = 2.06F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "queries > 1 "
-                "and terms > 1500 "
-                "and dims <= 4 "
-                "and queries * dims > 15 "
-                "and points * dims <= 1500 "
-                "and queries * dims <= 64 "
-                "and metric != euclidean",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 6,
-        .margin = 3.30F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries > 1 "
-                "and terms > 1500 "
-                "and dims <= 4 "
-                "and queries * dims > 15 "
-                "and points * dims <= 1500 "
-                "and queries * dims > 64",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 2,
-        .margin = 3.98F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and terms > 1500 "
-                "and dims <= 4 "
-                "and queries * dims > 15 "
-                "and points * dims > 1500",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 3,
-        .margin = 4.20F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries > 1 and terms > 1500 and dims > 4 and terms <= 524288 and metric == manhattan",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 7,
-        .margin = 1.56F,
-        .regret = 1.10F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.26F,
-        .path = "queries > 1 "
-                "and terms > 1500 "
-                "and dims > 4 "
-                "and terms <= 524288 "
-                "and metric != manhattan "
-                "and queries <= 3 "
-                "and metric == euclidean "
-                "and dims <= 32",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 5,
-        .margin = 1.15F,
-        .regret = 1.26F,
-        .regret_lo = 1.07F,
-        .regret_hi = 1.48F,
-        .path = "queries > 1 "
-                "and terms > 1500 "
-                "and dims > 4 "
-                "and terms <= 524288 "
-                "and metric != manhattan "
-                "and queries <= 3 "
-                "and metric == euclidean "
-                "and dims > 32",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 11,
-        .margin = 1.27F,
-        .regret = 1.23F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.58F,
-        .path = "queries > 1 "
-                "and terms > 1500 "
-                "and dims > 4 "
-                "and terms <= 524288 "
-                "and metric != manhattan "
-                "and queries <= 3 "
-                "and metric != euclidean",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 1,
-        .margin = 1.27F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 "
-                "and terms > 1500 "
-                "and dims > 4 "
-                "and terms <= 524288 "
-                "and metric != manhattan "
-                "and queries > 3 "
-                "and metric == euclidean "
-                "and terms <= 4700",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 4,
-        .margin = 2.21F,
-        .regret = 1.07F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.21F,
-        .path = "queries > 1 "
-                "and terms > 1500 "
-                "and dims > 4 "
-                "and terms <= 524288 "
-                "and metric != manhattan "
-                "and queries > 3 "
-                "and metric == euclidean "
-                "and terms > 4700 "
-                "and queries * dims <= 39",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 11,
-        .margin = 2.74F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries > 1 "
-                "and terms > 1500 "
-                "and dims > 4 "
-                "and terms <= 524288 "
-                "and metric != manhattan "
-                "and queries > 3 "
-                "and metric == euclidean "
-                "and terms > 4700 "
-                "and queries * dims > 39",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 18,
-        .margin = 5.10F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries > 1 "
-                "and terms > 1500 "
-                "and dims > 4 "
-                "and terms <= 524288 "
-                "and metric != manhattan "
-                "and queries > 3 "
-                "and metric != euclidean",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 42,
-        .margin = 8.80F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries > 1 and terms > 1500 and dims > 4 and terms > 524288 and queries / dims <= 39",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 2,
-        .margin = 9.68F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 1 and terms > 1500 and dims > 4 and terms > 524288 and queries / dims > 39",
-        .ranking = kRanking21,
-    },
+    {0, 1, 1.28F, 1.00F, 1.00F, 1.00F, ranked(0, 1)},
+    {1, 2, 1.39F, 1.00F, 1.00F, 1.01F, ranked(1, 2)},
+    {2, 16, 2.11F, 1.00F, 1.00F, 1.01F, ranked(3, 1)},
+    {3, 8, 1.14F, 1.02F, 1.00F, 1.04F, ranked(4, 2)},
+    {4, 12, 1.59F, 1.00F, 1.00F, 1.00F, ranked(6, 1)},
+    {5, 2, 2.95F, 1.00F, 1.00F, 1.00F, ranked(7, 1)},
+    {6, 1, 1.93F, 1.00F, 1.00F, 1.00F, ranked(8, 1)},
+    {7, 1, 1.84F, 1.00F, 1.00F, 1.00F, ranked(9, 2)},
+    {8, 1, 1.11F, 1.00F, 1.00F, 1.00F, ranked(11, 1)},
+    {9, 1, 2.06F, 1.01F, 1.01F, 1.01F, ranked(12, 2)},
+    {10, 6, 3.30F, 1.00F, 1.00F, 1.01F, ranked(14, 2)},
+    {11, 2, 3.98F, 1.00F, 1.00F, 1.00F, ranked(16, 2)},
+    {12, 3, 4.20F, 1.01F, 1.00F, 1.02F, ranked(18, 2)},
+    {13, 7, 1.56F, 1.10F, 1.00F, 1.26F, ranked(20, 1)},  // problems nearby
+    {14, 5, 1.15F, 1.26F, 1.07F, 1.48F, ranked(21, 2)},  // problems nearby
+    {15, 11, 1.27F, 1.23F, 1.02F, 1.58F, ranked(23, 2)},  // problems nearby
+    {16, 1, 1.27F, 1.00F, 1.00F, 1.00F, ranked(25, 1)},
+    {17, 4, 2.21F, 1.07F, 1.00F, 1.21F, ranked(26, 1)},  // problems nearby
+    {18, 11, 2.74F, 1.00F, 1.00F, 1.01F, ranked(27, 2)},
+    {19, 18, 5.10F, 1.01F, 1.00F, 1.02F, ranked(29, 2)},
+    {20, 42, 8.80F, 1.01F, 1.00F, 1.02F, ranked(31, 2)},
+    {21, 2, 9.68F, 1.00F, 1.00F, 1.00F, ranked(33, 2)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.queries <= 1) {
-        if (problem.metric == Metric::chebyshev) {
-            if (problem.terms() <= 65'536) {
-                // cpu_scalar default
-                // 1 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                // cpu_openmp tile=64
-                // 2 problems, margin 1.39, regret 1.00 [1.00, 1.01]
-                return kLeaves[1];
-            }
-        } else {
-            if (product(problem.points, problem.dims) <= 100'000) {
-                // cpu_scalar default
-                // 16 problems, margin 2.11, regret 1.00 [1.00, 1.01]
-                return kLeaves[2];
-            } else {
-                if (problem.metric == Metric::mixed_euclidean) {
-                    // cpu_openmp tile=1024
-                    // 8 problems, margin 1.14, regret 1.02 [1.00, 1.04]
-                    return kLeaves[3];
-                } else {
-                    // cpu_scalar default
-                    // 12 problems, margin 1.59, regret 1.00 [1.00, 1.00]
-                    return kLeaves[4];
-                }
-            }
-        }
-    } else {
-        if (problem.terms() <= 1500) {
-            // cpu_scalar default
-            // 2 problems, margin 2.95, regret 1.00 [1.00, 1.00]
-            return kLeaves[5];
-        } else {
-            if (problem.dims <= 4) {
-                if (product(problem.queries, problem.dims) <= 15) {
-                    if (problem.metric == Metric::euclidean) {
-                        // cpu_scalar default
-                        // 1 problems, margin 1.93, regret 1.00 [1.00, 1.00]
-                        return kLeaves[6];
-                    } else {
-                        // cpu_openmp tile=1024
-                        // 1 problems, margin 1.84, regret 1.00 [1.00, 1.00]
-                        return kLeaves[7];
-                    }
-                } else {
-                    if (product(problem.points, problem.dims) <= 1500) {
-                        if (product(problem.queries, problem.dims) <= 64) {
-                            if (problem.metric == Metric::euclidean) {
-                                // cpu_scalar default
-                                // 1 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                                return kLeaves[8];
-                            } else {
-                                // cpu_openmp tile=256
-                                // 1 problems, margin 2.06, regret 1.01 [1.01, 1.01]
-                                return kLeaves[9];
-                            }
-                        } else {
-                            // cpu_openmp tile=64
-                            // 6 problems, margin 3.30, regret 1.00 [1.00, 1.01]
-                            return kLeaves[10];
-                        }
-                    } else {
-                        // cpu_openmp tile=256
-                        // 2 problems, margin 3.98, regret 1.00 [1.00, 1.00]
-                        return kLeaves[11];
-                    }
-                }
-            } else {
-                if (problem.terms() <= 524'288) {
-                    if (problem.metric == Metric::manhattan) {
-                        // cpu_openmp tile=1024
-                        // 3 problems, margin 4.20, regret 1.01 [1.00, 1.02]
-                        return kLeaves[12];
-                    } else {
-                        if (problem.queries <= 3) {
-                            if (problem.metric == Metric::euclidean) {
-                                if (problem.dims <= 32) {
-                                    // cpu_scalar default
-                                    // 7 problems nearby, margin 1.56, regret 1.10 [1.00, 1.26]
-                                    return kLeaves[13];
-                                } else {
-                                    // cpu_openmp tile=1024
-                                    // 5 problems nearby, margin 1.15, regret 1.26 [1.07, 1.48]
-                                    return kLeaves[14];
-                                }
-                            } else {
-                                // cpu_openmp tile=1024
-                                // 11 problems nearby, margin 1.27, regret 1.23 [1.02, 1.58]
-                                return kLeaves[15];
-                            }
-                        } else {
-                            if (problem.metric == Metric::euclidean) {
-                                if (problem.terms() <= 4700) {
-                                    // cpu_scalar default
-                                    // 1 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[16];
-                                } else {
-                                    if (product(problem.queries, problem.dims) <= 39) {
-                                        // cpu_scalar default
-                                        // 4 problems nearby, margin 2.21, regret 1.07 [1.00, 1.21]
-                                        return kLeaves[17];
-                                    } else {
-                                        // cpu_openmp tile=64
-                                        // 11 problems, margin 2.74, regret 1.00 [1.00, 1.01]
-                                        return kLeaves[18];
-                                    }
-                                }
-                            } else {
-                                // cpu_openmp tile=64
-                                // 18 problems, margin 5.10, regret 1.01 [1.00, 1.02]
-                                return kLeaves[19];
-                            }
-                        }
-                    }
-                } else {
-                    if (ratio(problem.queries, problem.dims) <= 39) {
-                        // cpu_openmp tile=1024
-                        // 42 problems, margin 8.80, regret 1.01 [1.00, 1.02]
-                        return kLeaves[20];
-                    } else {
-                        // cpu_openmp tile=256
-                        // 2 problems, margin 9.68, regret 1.00 [1.00, 1.00]
-                        return kLeaves[21];
-                    }
-                }
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(queries, 1, 10),
+    is(metric, Metric::chebyshev, 5),
+    at_most(terms, 65'536, 4),
+    leaf(0),
+    leaf(1),
+    at_most(points_times_dims, 100'000, 7),
+    leaf(2),
+    is(metric, Metric::mixed_euclidean, 9),
+    leaf(3),
+    leaf(4),
+    at_most(terms, 1500, 12),
+    leaf(5),
+    at_most(dims, 4, 24),
+    at_most(queries_times_dims, 15, 17),
+    is(metric, Metric::euclidean, 16),
+    leaf(6),
+    leaf(7),
+    at_most(points_times_dims, 1500, 23),
+    at_most(queries_times_dims, 64, 22),
+    is(metric, Metric::euclidean, 21),
+    leaf(8),
+    leaf(9),
+    leaf(10),
+    leaf(11),
+    at_most(terms, 524'288, 40),
+    is(metric, Metric::manhattan, 27),
+    leaf(12),
+    at_most(queries, 3, 33),
+    is(metric, Metric::euclidean, 32),
+    at_most(dims, 32, 31),
+    leaf(13),
+    leaf(14),
+    leaf(15),
+    is(metric, Metric::euclidean, 39),
+    at_most(terms, 4700, 36),
+    leaf(16),
+    at_most(queries_times_dims, 39, 38),
+    leaf(17),
+    leaf(18),
+    leaf(19),
+    at_most(queries_per_dims, 39, 42),
+    leaf(20),
+    leaf(21),
+};
 
 }  // namespace
 
@@ -565,8 +159,11 @@ Selector<Problem> cpu_emeraldrapids_generic_2t() {
         .device_key = "cpu-emeraldrapids-generic-2t",
         .device = {.isa = Isa::generic, .microarchitecture = "emeraldrapids", .threads = 2},
         .data_sha256 = "6cc38b70c1bad13f67c3b24f4588a09b7f177400a0046a15f64304fb1dd59876",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

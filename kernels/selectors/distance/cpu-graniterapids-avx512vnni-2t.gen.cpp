@@ -12,7 +12,6 @@
 //   887168a826c7c052fdc36f3d031a24d740a4ede89b34de839ab8ad72520d8dc3  cpu_openmp
 //   49b4baed263df5b1b602b03eb9a622f1c5150fe11ec6ef52bddcef7b41e0b588  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/distance.hpp"
 #include "registries/distance/ids.hpp"
@@ -20,356 +19,111 @@
 namespace espalier::distance::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    queries,
+    points,
+    dims,
+    metric,
+    missing,
+    terms,
+    queries_times_dims,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.02F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.queries); },
+    [](const Problem& problem) { return static_cast<double>(problem.points); },
+    [](const Problem& problem) { return static_cast<double>(problem.dims); },
+    [](const Problem& problem) { return static_cast<double>(problem.metric); },
+    [](const Problem& problem) { return static_cast<double>(problem.missing); },
+    [](const Problem& problem) { return static_cast<double>(problem.terms()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_scalar, {}, 1.09F},
+constexpr Column kColumns[] = {
+    {"queries", 0},
+    {"points", 1},
+    {"dims", 2},
+    {"metric", 3},
+    {"missing", 4},
+    {"terms", 5},
+    {"queries * dims", 0, Column::Kind::product, 2},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_scalar, {}, 1.01F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_avx512, {}},
+    {VariantId::cpu_avx2, {}},
+    {VariantId::cpu_openmp, {{"tile", 64}}},
+    {VariantId::cpu_openmp, {{"tile", 1024}}},
+    {VariantId::cpu_openmp, {{"tile", 256}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.02F},
-    {VariantId::cpu_scalar, {}, 1.38F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F),
+    at(0, 1.02F),
+    at(0, 1.09F),
+    at(0, 1.01F),
+    at(1, 1.00F), at(2, 1.02F), at(0, 1.38F),
+    at(2, 1.00F), at(1, 1.00F), at(0, 1.46F),
+    at(0, 1.00F),
+    at(1, 1.00F), at(2, 1.05F), at(3, 1.67F), at(4, 1.68F), at(0, 1.76F),
+    at(2, 1.01F), at(1, 1.32F), at(5, 1.56F), at(4, 1.56F), at(0, 6.79F),
+    at(2, 1.00F), at(1, 1.04F), at(4, 1.12F), at(5, 1.12F), at(0, 4.01F),
+    at(1, 1.00F), at(2, 1.10F), at(4, 2.22F), at(0, 42.50F),
+    at(2, 1.03F), at(1, 1.03F), at(4, 1.86F), at(0, 48.59F),
+    at(2, 1.05F), at(1, 1.04F), at(4, 1.66F), at(0, 24.50F),
+    at(1, 1.00F), at(2, 1.17F), at(4, 2.04F), at(0, 17.02F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.46F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.05F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.67F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.68F},
-    {VariantId::cpu_scalar, {}, 1.76F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.32F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.56F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.56F},
-    {VariantId::cpu_scalar, {}, 6.79F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {}, 1.04F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.12F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.12F},
-    {VariantId::cpu_scalar, {}, 4.01F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.10F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.22F},
-    {VariantId::cpu_scalar, {}, 42.50F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_avx2, {}, 1.03F},
-    {VariantId::cpu_avx512, {}, 1.03F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.86F},
-    {VariantId::cpu_scalar, {}, 48.59F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_avx2, {}, 1.05F},
-    {VariantId::cpu_avx512, {}, 1.04F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.66F},
-    {VariantId::cpu_scalar, {}, 24.50F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.17F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 2.04F},
-    {VariantId::cpu_scalar, {}, 17.02F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 4,
-        .margin = 2.31F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 and terms <= 1000",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 4,
-        .margin = 1.53F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.08F,
-        .path = "queries <= 270 and terms > 1000 and queries * dims <= 4",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 6,
-        .margin = 1.06F,
-        .regret = 1.09F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.27F,
-        .path = "queries <= 270 and terms > 1000 and queries * dims > 4 and queries <= 1 and dims <= 12",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 3,
-        .margin = 1.10F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 4 "
-                "and queries <= 1 "
-                "and dims > 12 "
-                "and queries * dims <= 47 "
-                "and metric == euclidean",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 3,
-        .margin = 1.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 4 "
-                "and queries <= 1 "
-                "and dims > 12 "
-                "and queries * dims <= 47 "
-                "and metric != euclidean",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 6,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 4 "
-                "and queries <= 1 "
-                "and dims > 12 "
-                "and queries * dims > 47 "
-                "and metric == euclidean "
-                "and missing == none",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 3,
-        .margin = 1.36F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 4 "
-                "and queries <= 1 "
-                "and dims > 12 "
-                "and queries * dims > 47 "
-                "and metric == euclidean "
-                "and missing != none",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 18,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries <= 270 "
-                "and terms > 1000 "
-                "and queries * dims > 4 "
-                "and queries <= 1 "
-                "and dims > 12 "
-                "and queries * dims > 47 "
-                "and metric != euclidean",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 63,
-        .margin = 1.31F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.02F,
-        .path = "queries <= 270 and terms > 1000 and queries * dims > 4 and queries > 1",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 4,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 270 and terms <= 1200000",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 6,
-        .margin = 1.10F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 270 "
-                "and terms > 1200000 "
-                "and metric == mixed_euclidean "
-                "and points <= 820 "
-                "and missing == none",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "queries > 270 "
-                "and terms > 1200000 "
-                "and metric == mixed_euclidean "
-                "and points <= 820 "
-                "and missing != none",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 8,
-        .margin = 0.99F,
-        .regret = 1.05F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.09F,
-        .path = "queries > 270 and terms > 1200000 and metric == mixed_euclidean and points > 820",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 14,
-        .margin = 1.17F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries > 270 and terms > 1200000 and metric != mixed_euclidean",
-        .ranking = kRanking13,
-    },
+    {0, 4, 2.31F, 1.00F, 1.00F, 1.00F, ranked(0, 1)},
+    {1, 4, 1.53F, 1.02F, 1.00F, 1.08F, ranked(1, 1)},
+    {2, 6, 1.06F, 1.09F, 1.00F, 1.27F, ranked(2, 1)},  // problems nearby
+    {3, 3, 1.10F, 1.01F, 1.00F, 1.02F, ranked(3, 1)},
+    {4, 3, 1.02F, 1.00F, 1.00F, 1.00F, ranked(4, 3)},
+    {5, 6, 1.00F, 1.00F, 1.00F, 1.00F, ranked(7, 3)},
+    {6, 3, 1.36F, 1.00F, 1.00F, 1.00F, ranked(10, 1)},
+    {7, 18, 1.05F, 1.00F, 1.00F, 1.01F, ranked(11, 5)},
+    {8, 63, 1.31F, 1.01F, 1.01F, 1.02F, ranked(16, 5)},
+    {9, 4, 1.04F, 1.00F, 1.00F, 1.00F, ranked(21, 5)},
+    {10, 6, 1.10F, 1.00F, 1.00F, 1.00F, ranked(26, 4)},
+    {11, 2, 1.00F, 1.03F, 1.00F, 1.06F, ranked(30, 4)},
+    {12, 8, 0.99F, 1.05F, 1.01F, 1.09F, ranked(34, 4)},  // problems nearby
+    {13, 14, 1.17F, 1.00F, 1.00F, 1.00F, ranked(38, 4)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.queries <= 270) {
-        if (problem.terms() <= 1000) {
-            // cpu_scalar default
-            // 4 problems, margin 2.31, regret 1.00 [1.00, 1.00]
-            return kLeaves[0];
-        } else {
-            if (product(problem.queries, problem.dims) <= 4) {
-                // cpu_scalar default
-                // 4 problems, margin 1.53, regret 1.02 [1.00, 1.08]
-                return kLeaves[1];
-            } else {
-                if (problem.queries <= 1) {
-                    if (problem.dims <= 12) {
-                        // cpu_scalar default
-                        // 6 problems nearby, margin 1.06, regret 1.09 [1.00, 1.27]
-                        return kLeaves[2];
-                    } else {
-                        if (product(problem.queries, problem.dims) <= 47) {
-                            if (problem.metric == Metric::euclidean) {
-                                // cpu_scalar default
-                                // 3 problems, margin 1.10, regret 1.01 [1.00, 1.02]
-                                return kLeaves[3];
-                            } else {
-                                // cpu_avx512 default
-                                // 3 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                                return kLeaves[4];
-                            }
-                        } else {
-                            if (problem.metric == Metric::euclidean) {
-                                if (problem.missing == Missing::none) {
-                                    // cpu_avx2 default
-                                    // 6 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[5];
-                                } else {
-                                    // cpu_scalar default
-                                    // 3 problems, margin 1.36, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[6];
-                                }
-                            } else {
-                                // cpu_avx512 default
-                                // 18 problems, margin 1.05, regret 1.00 [1.00, 1.01]
-                                return kLeaves[7];
-                            }
-                        }
-                    }
-                } else {
-                    // cpu_avx2 default
-                    // 63 problems, margin 1.31, regret 1.01 [1.01, 1.02]
-                    return kLeaves[8];
-                }
-            }
-        }
-    } else {
-        if (problem.terms() <= 1'200'000) {
-            // cpu_avx2 default
-            // 4 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-            return kLeaves[9];
-        } else {
-            if (problem.metric == Metric::mixed_euclidean) {
-                if (problem.points <= 820) {
-                    if (problem.missing == Missing::none) {
-                        // cpu_avx512 default
-                        // 6 problems, margin 1.10, regret 1.00 [1.00, 1.00]
-                        return kLeaves[10];
-                    } else {
-                        // cpu_avx2 default
-                        // 2 problems, margin 1.00, regret 1.03 [1.00, 1.06]
-                        return kLeaves[11];
-                    }
-                } else {
-                    // cpu_avx2 default
-                    // 8 problems nearby, margin 0.99, regret 1.05 [1.01, 1.09]
-                    return kLeaves[12];
-                }
-            } else {
-                // cpu_avx512 default
-                // 14 problems, margin 1.17, regret 1.00 [1.00, 1.00]
-                return kLeaves[13];
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(queries, 270, 18),
+    at_most(terms, 1000, 3),
+    leaf(0),
+    at_most(queries_times_dims, 4, 5),
+    leaf(1),
+    at_most(queries, 1, 17),
+    at_most(dims, 12, 8),
+    leaf(2),
+    at_most(queries_times_dims, 47, 12),
+    is(metric, Metric::euclidean, 11),
+    leaf(3),
+    leaf(4),
+    is(metric, Metric::euclidean, 16),
+    is(missing, Missing::none, 15),
+    leaf(5),
+    leaf(6),
+    leaf(7),
+    leaf(8),
+    at_most(terms, 1'200'000, 20),
+    leaf(9),
+    is(metric, Metric::mixed_euclidean, 26),
+    at_most(points, 820, 25),
+    is(missing, Missing::none, 24),
+    leaf(10),
+    leaf(11),
+    leaf(12),
+    leaf(13),
+};
 
 }  // namespace
 
@@ -378,8 +132,11 @@ Selector<Problem> cpu_graniterapids_avx512vnni_2t() {
         .device_key = "cpu-graniterapids-avx512vnni-2t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "graniterapids", .threads = 2},
         .data_sha256 = "202f597bc68ad1109b6722332d4a273391cefdf88799d813569a9365da9852f8",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

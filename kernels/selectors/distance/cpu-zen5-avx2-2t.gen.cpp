@@ -11,7 +11,6 @@
 //   887168a826c7c052fdc36f3d031a24d740a4ede89b34de839ab8ad72520d8dc3  cpu_openmp
 //   49b4baed263df5b1b602b03eb9a622f1c5150fe11ec6ef52bddcef7b41e0b588  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/distance.hpp"
 #include "registries/distance/ids.hpp"
@@ -19,418 +18,121 @@
 namespace espalier::distance::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.91F},
-    {VariantId::cpu_scalar, {}, 2.13F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    queries,
+    points,
+    metric,
+    terms,
+    queries_per_dims,
+    queries_times_dims,
+    points_times_dims,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.queries); },
+    [](const Problem& problem) { return static_cast<double>(problem.points); },
+    [](const Problem& problem) { return static_cast<double>(problem.dims); },
+    [](const Problem& problem) { return static_cast<double>(problem.metric); },
+    [](const Problem& problem) { return static_cast<double>(problem.terms()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.10F},
+constexpr Column kColumns[] = {
+    {"queries", 0},
+    {"points", 1},
+    {"metric", 3},
+    {"terms", 4},
+    {"queries / dims", 0, Column::Kind::ratio, 2},
+    {"queries * dims", 0, Column::Kind::product, 2},
+    {"points * dims", 1, Column::Kind::product, 2},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_avx2, {}},
+    {VariantId::cpu_openmp, {{"tile", 256}}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_openmp, {{"tile", 64}}},
+    {VariantId::cpu_openmp, {{"tile", 1024}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 1.91F), at(2, 2.13F),
+    at(2, 1.00F),
+    at(0, 1.00F), at(2, 1.10F),
+    at(2, 1.00F),
+    at(2, 1.00F),
+    at(0, 1.00F), at(2, 1.48F),
+    at(2, 1.00F),
+    at(2, 1.00F),
+    at(0, 1.00F), at(2, 1.19F),
+    at(0, 1.00F), at(3, 2.75F), at(2, 2.34F),
+    at(0, 1.03F), at(4, 1.46F), at(3, 1.46F), at(2, 2.18F),
+    at(2, 1.47F),
+    at(0, 1.02F), at(1, 2.00F), at(3, 2.02F), at(2, 6.14F),
+    at(2, 1.00F),
+    at(0, 1.00F), at(1, 1.05F), at(4, 1.05F), at(2, 1.14F),
+    at(3, 1.00F), at(0, 1.24F), at(2, 3.08F),
+    at(0, 1.02F), at(1, 1.54F), at(3, 1.63F), at(2, 10.13F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.48F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.19F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.75F},
-    {VariantId::cpu_scalar, {}, 2.34F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_avx2, {}, 1.03F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.46F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.46F},
-    {VariantId::cpu_scalar, {}, 2.18F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_scalar, {}, 1.47F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_avx2, {}, 1.02F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 2.00F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.02F},
-    {VariantId::cpu_scalar, {}, 6.14F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.05F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.05F},
-    {VariantId::cpu_scalar, {}, 1.14F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.24F},
-    {VariantId::cpu_scalar, {}, 3.08F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_avx2, {}, 1.02F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.54F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.63F},
-    {VariantId::cpu_scalar, {}, 10.13F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 1,
-        .margin = 1.91F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms <= 1200 and metric == chebyshev",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 2,
-        .margin = 2.98F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms <= 1200 and metric != chebyshev and terms <= 220",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 1,
-        .margin = 1.10F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms <= 1200 and metric != chebyshev and terms > 220 and metric == mixed_euclidean",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 1,
-        .margin = 5.25F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms <= 1200 and metric != chebyshev and terms > 220 and metric != mixed_euclidean",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 2,
-        .margin = 1.83F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1200 and queries * dims <= 4 and metric == euclidean",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 2,
-        .margin = 1.48F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1200 and queries * dims <= 4 and metric != euclidean",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 3,
-        .margin = 1.92F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1200 "
-                "and queries * dims > 4 "
-                "and queries * dims <= 18 "
-                "and metric == euclidean "
-                "and queries <= 3",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 1,
-        .margin = 5.25F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1200 "
-                "and queries * dims > 4 "
-                "and queries * dims <= 18 "
-                "and metric == euclidean "
-                "and queries > 3 "
-                "and points <= 470",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 1,
-        .margin = 1.19F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1200 "
-                "and queries * dims > 4 "
-                "and queries * dims <= 18 "
-                "and metric == euclidean "
-                "and queries > 3 "
-                "and points > 470",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 4,
-        .margin = 2.34F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1200 and queries * dims > 4 and queries * dims <= 18 and metric != euclidean",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 11,
-        .margin = 1.42F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.07F,
-        .path = "terms > 1200 "
-                "and queries * dims > 4 "
-                "and queries * dims > 18 "
-                "and queries / dims <= 13 "
-                "and points * dims <= 1000",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 7,
-        .margin = 0.83F,
-        .regret = 1.47F,
-        .regret_lo = 1.15F,
-        .regret_hi = 2.03F,
-        .path = "terms > 1200 "
-                "and queries * dims > 4 "
-                "and queries * dims > 18 "
-                "and queries / dims <= 13 "
-                "and points * dims > 1000 "
-                "and terms <= 4096",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 82,
-        .margin = 1.95F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
-        .path = "terms > 1200 "
-                "and queries * dims > 4 "
-                "and queries * dims > 18 "
-                "and queries / dims <= 13 "
-                "and points * dims > 1000 "
-                "and terms > 4096",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 1,
-        .margin = 1.32F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1200 "
-                "and queries * dims > 4 "
-                "and queries * dims > 18 "
-                "and queries / dims > 13 "
-                "and terms <= 22000 "
-                "and terms <= 1800 "
-                "and metric == euclidean",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 1,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1200 "
-                "and queries * dims > 4 "
-                "and queries * dims > 18 "
-                "and queries / dims > 13 "
-                "and terms <= 22000 "
-                "and terms <= 1800 "
-                "and metric != euclidean",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 2,
-        .margin = 1.24F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "terms > 1200 "
-                "and queries * dims > 4 "
-                "and queries * dims > 18 "
-                "and queries / dims > 13 "
-                "and terms <= 22000 "
-                "and terms > 1800",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 17,
-        .margin = 1.52F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "terms > 1200 "
-                "and queries * dims > 4 "
-                "and queries * dims > 18 "
-                "and queries / dims > 13 "
-                "and terms > 22000",
-        .ranking = kRanking16,
-    },
+    {0, 1, 1.91F, 1.00F, 1.00F, 1.00F, ranked(0, 3)},  // problems nearby
+    {1, 2, 2.98F, 1.00F, 1.00F, 1.00F, ranked(3, 1)},
+    {2, 1, 1.10F, 1.00F, 1.00F, 1.00F, ranked(4, 2)},
+    {3, 1, 5.25F, 1.00F, 1.00F, 1.00F, ranked(6, 1)},
+    {4, 2, 1.83F, 1.00F, 1.00F, 1.00F, ranked(7, 1)},
+    {5, 2, 1.48F, 1.00F, 1.00F, 1.00F, ranked(8, 2)},
+    {6, 3, 1.92F, 1.00F, 1.00F, 1.00F, ranked(10, 1)},
+    {7, 1, 5.25F, 1.00F, 1.00F, 1.00F, ranked(11, 1)},  // problems nearby
+    {8, 1, 1.19F, 1.00F, 1.00F, 1.00F, ranked(12, 2)},
+    {9, 4, 2.34F, 1.00F, 1.00F, 1.00F, ranked(14, 3)},
+    {10, 11, 1.42F, 1.03F, 1.00F, 1.07F, ranked(17, 4)},
+    {11, 7, 0.83F, 1.47F, 1.15F, 2.03F, ranked(21, 1)},  // problems nearby
+    {12, 82, 1.95F, 1.02F, 1.01F, 1.05F, ranked(22, 4)},
+    {13, 1, 1.32F, 1.00F, 1.00F, 1.00F, ranked(26, 1)},
+    {14, 1, 1.05F, 1.00F, 1.00F, 1.00F, ranked(27, 4)},
+    {15, 2, 1.24F, 1.00F, 1.00F, 1.00F, ranked(31, 3)},
+    {16, 17, 1.52F, 1.02F, 1.00F, 1.03F, ranked(34, 4)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.terms() <= 1200) {
-        if (problem.metric == Metric::chebyshev) {
-            // cpu_avx2 default
-            // 1 problems nearby, margin 1.91, regret 1.00 [1.00, 1.00]
-            return kLeaves[0];
-        } else {
-            if (problem.terms() <= 220) {
-                // cpu_scalar default
-                // 2 problems, margin 2.98, regret 1.00 [1.00, 1.00]
-                return kLeaves[1];
-            } else {
-                if (problem.metric == Metric::mixed_euclidean) {
-                    // cpu_avx2 default
-                    // 1 problems, margin 1.10, regret 1.00 [1.00, 1.00]
-                    return kLeaves[2];
-                } else {
-                    // cpu_scalar default
-                    // 1 problems, margin 5.25, regret 1.00 [1.00, 1.00]
-                    return kLeaves[3];
-                }
-            }
-        }
-    } else {
-        if (product(problem.queries, problem.dims) <= 4) {
-            if (problem.metric == Metric::euclidean) {
-                // cpu_scalar default
-                // 2 problems, margin 1.83, regret 1.00 [1.00, 1.00]
-                return kLeaves[4];
-            } else {
-                // cpu_avx2 default
-                // 2 problems, margin 1.48, regret 1.00 [1.00, 1.00]
-                return kLeaves[5];
-            }
-        } else {
-            if (product(problem.queries, problem.dims) <= 18) {
-                if (problem.metric == Metric::euclidean) {
-                    if (problem.queries <= 3) {
-                        // cpu_scalar default
-                        // 3 problems, margin 1.92, regret 1.00 [1.00, 1.00]
-                        return kLeaves[6];
-                    } else {
-                        if (problem.points <= 470) {
-                            // cpu_scalar default
-                            // 1 problems nearby, margin 5.25, regret 1.00 [1.00, 1.00]
-                            return kLeaves[7];
-                        } else {
-                            // cpu_avx2 default
-                            // 1 problems, margin 1.19, regret 1.00 [1.00, 1.00]
-                            return kLeaves[8];
-                        }
-                    }
-                } else {
-                    // cpu_avx2 default
-                    // 4 problems, margin 2.34, regret 1.00 [1.00, 1.00]
-                    return kLeaves[9];
-                }
-            } else {
-                if (ratio(problem.queries, problem.dims) <= 13) {
-                    if (product(problem.points, problem.dims) <= 1000) {
-                        // cpu_avx2 default
-                        // 11 problems, margin 1.42, regret 1.03 [1.00, 1.07]
-                        return kLeaves[10];
-                    } else {
-                        if (problem.terms() <= 4096) {
-                            // cpu_scalar default
-                            // 7 problems nearby, margin 0.83, regret 1.47 [1.15, 2.03]
-                            return kLeaves[11];
-                        } else {
-                            // cpu_avx2 default
-                            // 82 problems, margin 1.95, regret 1.02 [1.01, 1.05]
-                            return kLeaves[12];
-                        }
-                    }
-                } else {
-                    if (problem.terms() <= 22'000) {
-                        if (problem.terms() <= 1800) {
-                            if (problem.metric == Metric::euclidean) {
-                                // cpu_scalar default
-                                // 1 problems, margin 1.32, regret 1.00 [1.00, 1.00]
-                                return kLeaves[13];
-                            } else {
-                                // cpu_avx2 default
-                                // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                                return kLeaves[14];
-                            }
-                        } else {
-                            // cpu_openmp tile=64
-                            // 2 problems, margin 1.24, regret 1.00 [1.00, 1.00]
-                            return kLeaves[15];
-                        }
-                    } else {
-                        // cpu_avx2 default
-                        // 17 problems, margin 1.52, regret 1.02 [1.00, 1.03]
-                        return kLeaves[16];
-                    }
-                }
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(terms, 1200, 8),
+    is(metric, Metric::chebyshev, 3),
+    leaf(0),
+    at_most(terms, 220, 5),
+    leaf(1),
+    is(metric, Metric::mixed_euclidean, 7),
+    leaf(2),
+    leaf(3),
+    at_most(queries_times_dims, 4, 12),
+    is(metric, Metric::euclidean, 11),
+    leaf(4),
+    leaf(5),
+    at_most(queries_times_dims, 18, 20),
+    is(metric, Metric::euclidean, 19),
+    at_most(queries, 3, 16),
+    leaf(6),
+    at_most(points, 470, 18),
+    leaf(7),
+    leaf(8),
+    leaf(9),
+    at_most(queries_per_dims, 13, 26),
+    at_most(points_times_dims, 1000, 23),
+    leaf(10),
+    at_most(terms, 4096, 25),
+    leaf(11),
+    leaf(12),
+    at_most(terms, 22'000, 32),
+    at_most(terms, 1800, 31),
+    is(metric, Metric::euclidean, 30),
+    leaf(13),
+    leaf(14),
+    leaf(15),
+    leaf(16),
+};
 
 }  // namespace
 
@@ -439,8 +141,11 @@ Selector<Problem> cpu_zen5_avx2_2t() {
         .device_key = "cpu-zen5-avx2-2t",
         .device = {.isa = Isa::avx2, .microarchitecture = "zen5", .threads = 2},
         .data_sha256 = "79ed61928204ccc6dd677e8134a343778ff0e19c2d3c9dd400ce4ef3d6a14e4a",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

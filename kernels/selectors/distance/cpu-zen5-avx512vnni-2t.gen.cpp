@@ -13,7 +13,6 @@
 //   887168a826c7c052fdc36f3d031a24d740a4ede89b34de839ab8ad72520d8dc3  cpu_openmp
 //   49b4baed263df5b1b602b03eb9a622f1c5150fe11ec6ef52bddcef7b41e0b588  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/distance.hpp"
 #include "registries/distance/ids.hpp"
@@ -21,303 +20,105 @@
 namespace espalier::distance::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.01F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    queries,
+    points,
+    metric,
+    distances,
+    terms,
+    queries_per_points,
+    queries_per_dims,
+    queries_times_dims,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.53F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.queries); },
+    [](const Problem& problem) { return static_cast<double>(problem.points); },
+    [](const Problem& problem) { return static_cast<double>(problem.dims); },
+    [](const Problem& problem) { return static_cast<double>(problem.metric); },
+    [](const Problem& problem) { return static_cast<double>(problem.distances()); },
+    [](const Problem& problem) { return static_cast<double>(problem.terms()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr Column kColumns[] = {
+    {"queries", 0},
+    {"points", 1},
+    {"metric", 3},
+    {"distances", 4},
+    {"terms", 5},
+    {"queries / points", 0, Column::Kind::ratio, 1},
+    {"queries / dims", 0, Column::Kind::ratio, 2},
+    {"queries * dims", 0, Column::Kind::product, 2},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_avx512, {}},
+    {VariantId::cpu_avx2, {}},
+    {VariantId::cpu_openmp, {{"tile", 256}}},
+    {VariantId::cpu_openmp, {{"tile", 1024}}},
+    {VariantId::cpu_openmp, {{"tile", 64}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.01F),
+    at(1, 1.00F), at(2, 1.00F), at(0, 1.53F),
+    at(0, 1.00F),
+    at(0, 1.00F),
+    at(0, 1.00F),
+    at(2, 1.06F), at(1, 1.30F), at(3, 1.83F), at(4, 1.83F), at(0, 4.92F),
+    at(2, 1.03F), at(1, 1.18F), at(5, 1.62F), at(0, 5.31F),
+    at(1, 1.00F), at(2, 1.21F), at(5, 2.27F), at(3, 2.28F), at(0, 17.52F),
+    at(5, 1.00F), at(2, 1.26F), at(1, 1.26F), at(0, 3.15F),
+    at(2, 1.01F), at(1, 1.09F), at(3, 1.33F), at(0, 6.89F),
+    at(1, 1.01F), at(2, 1.04F), at(3, 1.29F), at(0, 5.27F),
+    at(1, 1.00F), at(2, 1.15F), at(3, 2.20F), at(0, 21.47F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx2, {}, 1.06F},
-    {VariantId::cpu_avx512, {}, 1.30F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.83F},
-    {VariantId::cpu_openmp, {{"tile", 1024}}, 1.83F},
-    {VariantId::cpu_scalar, {}, 4.92F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx2, {}, 1.03F},
-    {VariantId::cpu_avx512, {}, 1.18F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.62F},
-    {VariantId::cpu_scalar, {}, 5.31F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.21F},
-    {VariantId::cpu_openmp, {{"tile", 64}}, 2.27F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 2.28F},
-    {VariantId::cpu_scalar, {}, 17.52F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_openmp, {{"tile", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.26F},
-    {VariantId::cpu_avx512, {}, 1.26F},
-    {VariantId::cpu_scalar, {}, 3.15F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx2, {}, 1.01F},
-    {VariantId::cpu_avx512, {}, 1.09F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.33F},
-    {VariantId::cpu_scalar, {}, 6.89F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_avx512, {}, 1.01F},
-    {VariantId::cpu_avx2, {}, 1.04F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 1.29F},
-    {VariantId::cpu_scalar, {}, 5.27F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {}, 1.15F},
-    {VariantId::cpu_openmp, {{"tile", 256}}, 2.20F},
-    {VariantId::cpu_scalar, {}, 21.47F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 10,
-        .margin = 2.48F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "queries <= 100 and terms <= 1200",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 100 "
-                "and terms > 1200 "
-                "and queries * dims <= 7 "
-                "and distances <= 10000 "
-                "and metric == mixed_euclidean",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 2,
-        .margin = 1.61F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 100 "
-                "and terms > 1200 "
-                "and queries * dims <= 7 "
-                "and distances <= 10000 "
-                "and metric != mixed_euclidean",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 3,
-        .margin = 1.53F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 100 and terms > 1200 and queries * dims <= 7 and distances > 10000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 4,
-        .margin = 1.44F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 100 "
-                "and terms > 1200 "
-                "and queries * dims > 7 "
-                "and queries / points <= 0.18 "
-                "and terms <= 3300",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 166,
-        .margin = 1.23F,
-        .regret = 1.06F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.08F,
-        .path = "queries <= 100 "
-                "and terms > 1200 "
-                "and queries * dims > 7 "
-                "and queries / points <= 0.18 "
-                "and terms > 3300",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 71,
-        .margin = 1.15F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
-        .path = "queries <= 100 "
-                "and terms > 1200 "
-                "and queries * dims > 7 "
-                "and queries / points > 0.18 "
-                "and queries / dims <= 47 "
-                "and points <= 270",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 2,
-        .margin = 1.21F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 100 "
-                "and terms > 1200 "
-                "and queries * dims > 7 "
-                "and queries / points > 0.18 "
-                "and queries / dims <= 47 "
-                "and points > 270",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 2,
-        .margin = 1.26F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "queries <= 100 "
-                "and terms > 1200 "
-                "and queries * dims > 7 "
-                "and queries / points > 0.18 "
-                "and queries / dims > 47",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 5,
-        .margin = 1.08F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "queries > 100 and queries * dims <= 4096 and queries / points <= 0.068",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 24,
-        .margin = 1.03F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.02F,
-        .path = "queries > 100 and queries * dims <= 4096 and queries / points > 0.068",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 99,
-        .margin = 1.15F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "queries > 100 and queries * dims > 4096",
-        .ranking = kRanking11,
-    },
+    {0, 10, 2.48F, 1.01F, 1.00F, 1.04F, ranked(0, 1)},
+    {1, 1, 1.00F, 1.00F, 1.00F, 1.00F, ranked(1, 3)},
+    {2, 2, 1.61F, 1.00F, 1.00F, 1.00F, ranked(4, 1)},
+    {3, 3, 1.53F, 1.00F, 1.00F, 1.00F, ranked(5, 1)},
+    {4, 4, 1.44F, 1.00F, 1.00F, 1.00F, ranked(6, 1)},
+    {5, 166, 1.23F, 1.06F, 1.04F, 1.08F, ranked(7, 5)},
+    {6, 71, 1.15F, 1.03F, 1.01F, 1.04F, ranked(12, 4)},
+    {7, 2, 1.21F, 1.00F, 1.00F, 1.00F, ranked(16, 5)},
+    {8, 2, 1.26F, 1.00F, 1.00F, 1.00F, ranked(21, 4)},
+    {9, 5, 1.08F, 1.01F, 1.00F, 1.02F, ranked(25, 4)},
+    {10, 24, 1.03F, 1.01F, 1.01F, 1.02F, ranked(29, 4)},
+    {11, 99, 1.15F, 1.00F, 1.00F, 1.01F, ranked(33, 4)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.queries <= 100) {
-        if (problem.terms() <= 1200) {
-            // cpu_scalar default
-            // 10 problems, margin 2.48, regret 1.01 [1.00, 1.04]
-            return kLeaves[0];
-        } else {
-            if (product(problem.queries, problem.dims) <= 7) {
-                if (problem.distances() <= 10'000) {
-                    if (problem.metric == Metric::mixed_euclidean) {
-                        // cpu_avx512 default
-                        // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                        return kLeaves[1];
-                    } else {
-                        // cpu_scalar default
-                        // 2 problems, margin 1.61, regret 1.00 [1.00, 1.00]
-                        return kLeaves[2];
-                    }
-                } else {
-                    // cpu_scalar default
-                    // 3 problems, margin 1.53, regret 1.00 [1.00, 1.00]
-                    return kLeaves[3];
-                }
-            } else {
-                if (ratio(problem.queries, problem.points) <= 0.18) {
-                    if (problem.terms() <= 3300) {
-                        // cpu_scalar default
-                        // 4 problems, margin 1.44, regret 1.00 [1.00, 1.00]
-                        return kLeaves[4];
-                    } else {
-                        // cpu_avx2 default
-                        // 166 problems, margin 1.23, regret 1.06 [1.04, 1.08]
-                        return kLeaves[5];
-                    }
-                } else {
-                    if (ratio(problem.queries, problem.dims) <= 47) {
-                        if (problem.points <= 270) {
-                            // cpu_avx2 default
-                            // 71 problems, margin 1.15, regret 1.03 [1.01, 1.04]
-                            return kLeaves[6];
-                        } else {
-                            // cpu_avx512 default
-                            // 2 problems, margin 1.21, regret 1.00 [1.00, 1.00]
-                            return kLeaves[7];
-                        }
-                    } else {
-                        // cpu_openmp tile=64
-                        // 2 problems, margin 1.26, regret 1.00 [1.00, 1.00]
-                        return kLeaves[8];
-                    }
-                }
-            }
-        }
-    } else {
-        if (product(problem.queries, problem.dims) <= 4096) {
-            if (ratio(problem.queries, problem.points) <= 0.068) {
-                // cpu_avx2 default
-                // 5 problems, margin 1.08, regret 1.01 [1.00, 1.02]
-                return kLeaves[9];
-            } else {
-                // cpu_avx512 default
-                // 24 problems, margin 1.03, regret 1.01 [1.01, 1.02]
-                return kLeaves[10];
-            }
-        } else {
-            // cpu_avx512 default
-            // 99 problems, margin 1.15, regret 1.00 [1.00, 1.01]
-            return kLeaves[11];
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(queries, 100, 18),
+    at_most(terms, 1200, 3),
+    leaf(0),
+    at_most(queries_times_dims, 7, 9),
+    at_most(distances, 10'000, 8),
+    is(metric, Metric::mixed_euclidean, 7),
+    leaf(1),
+    leaf(2),
+    leaf(3),
+    at_most(queries_per_points, 0.18, 13),
+    at_most(terms, 3300, 12),
+    leaf(4),
+    leaf(5),
+    at_most(queries_per_dims, 47, 17),
+    at_most(points, 270, 16),
+    leaf(6),
+    leaf(7),
+    leaf(8),
+    at_most(queries_times_dims, 4096, 22),
+    at_most(queries_per_points, 0.068, 21),
+    leaf(9),
+    leaf(10),
+    leaf(11),
+};
 
 }  // namespace
 
@@ -326,8 +127,11 @@ Selector<Problem> cpu_zen5_avx512vnni_2t() {
         .device_key = "cpu-zen5-avx512vnni-2t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "zen5", .threads = 2},
         .data_sha256 = "b93ca1fa52a13b22ab1ccf7a1410daf8e7a155dd3a3cb793baefccbbe90d83b8",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

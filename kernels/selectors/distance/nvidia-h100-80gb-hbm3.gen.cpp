@@ -20,7 +20,6 @@
 //   06d2c0010aeec9da3b6b21f9b8056276a627e14be540cd97eaafc69a0d6bd832  shared_load_tile
 //   ee745ad0a4c0cb5ae3d629073153a8b2db1c7043133890adafc0008740dce04a  texture_1d_shared_tile
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/distance.hpp"
 #include "registries/distance/ids.hpp"
@@ -28,1111 +27,224 @@
 namespace espalier::distance::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::one_warp_shares, {}, 1.43F},
-    {VariantId::one_warp_partials, {}, 1.03F},
-    {VariantId::shared_load_all, {}, 1.40F},
-    {VariantId::texture_1d_shared_tile, {}, 2.49F},
-    {VariantId::global, {{"width", 32}}, 10.75F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    queries,
+    points,
+    dims,
+    metric,
+    missing,
+    distances,
+    terms,
+    queries_per_points,
+    queries_per_dims,
+    queries_times_dims,
+    points_per_dims,
+    points_times_dims,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::one_warp_partials, {}, 1.03F},
-    {VariantId::one_warp_shares, {}, 1.57F},
-    {VariantId::shared_load_all, {}, 1.90F},
-    {VariantId::texture_1d_shared_tile, {}, 2.33F},
-    {VariantId::global, {{"width", 32}}, 11.19F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.queries); },
+    [](const Problem& problem) { return static_cast<double>(problem.points); },
+    [](const Problem& problem) { return static_cast<double>(problem.dims); },
+    [](const Problem& problem) { return static_cast<double>(problem.metric); },
+    [](const Problem& problem) { return static_cast<double>(problem.missing); },
+    [](const Problem& problem) { return static_cast<double>(problem.distances()); },
+    [](const Problem& problem) { return static_cast<double>(problem.terms()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::few_items, {{"per_thread", 1}}, 1.00F},
-    {VariantId::one_warp_partials, {}, 1.17F},
-    {VariantId::one_warp_shares, {}, 2.23F},
-    {VariantId::texture_1d_shared_tile, {}, 3.03F},
-    {VariantId::global, {{"width", 32}}, 20.71F},
+constexpr Column kColumns[] = {
+    {"queries", 0},
+    {"points", 1},
+    {"dims", 2},
+    {"metric", 3},
+    {"missing", 4},
+    {"distances", 5},
+    {"terms", 6},
+    {"queries / points", 0, Column::Kind::ratio, 1},
+    {"queries / dims", 0, Column::Kind::ratio, 2},
+    {"queries * dims", 0, Column::Kind::product, 2},
+    {"points / dims", 1, Column::Kind::ratio, 2},
+    {"points * dims", 1, Column::Kind::product, 2},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::shared_load_all, {}, 1.19F},
-    {VariantId::garcia_shared, {}, 1.13F},
-    {VariantId::global_uncoalesced, {}, 1.14F},
-    {VariantId::shared_load_tile, {}, 1.22F},
-    {VariantId::global, {{"width", 32}}, 1.40F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::one_warp_shares, {}},
+    {VariantId::one_warp_partials, {}},
+    {VariantId::shared_load_all, {}},
+    {VariantId::texture_1d_shared_tile, {}},
+    {VariantId::global, {{"width", 32}}},
+    {VariantId::few_items, {{"per_thread", 1}}},
+    {VariantId::garcia_shared, {}},
+    {VariantId::global_uncoalesced, {}},
+    {VariantId::shared_load_tile, {}},
+    {VariantId::register_tile, {{"per_thread", 4}}},
+    {VariantId::expanded_tile, {}},
+    {VariantId::register_tile, {{"per_thread", 8}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::garcia_shared, {}, 1.00F},
-    {VariantId::global, {{"width", 32}}, 1.00F},
-    {VariantId::global, {{"width", 32}}, 1.00F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.43F), at(1, 1.03F), at(2, 1.40F), at(3, 2.49F), at(4, 10.75F),
+    at(1, 1.03F), at(0, 1.57F), at(2, 1.90F), at(3, 2.33F), at(4, 11.19F),
+    at(5, 1.00F), at(1, 1.17F), at(0, 2.23F), at(3, 3.03F), at(4, 20.71F),
+    at(2, 1.19F), at(6, 1.13F), at(7, 1.14F), at(8, 1.22F), at(4, 1.40F),
+    at(6, 1.00F), at(4, 1.00F), at(4, 1.00F),
+    at(7, 1.01F), at(8, 1.07F), at(2, 1.10F), at(3, 1.17F), at(4, 1.70F),
+    at(5, 1.52F), at(7, 1.32F), at(8, 1.48F), at(3, 1.52F), at(4, 3.09F),
+    at(0, 1.00F), at(1, 1.08F), at(2, 1.26F), at(8, 1.63F), at(4, 5.59F),
+    at(1, 1.00F), at(0, 1.13F), at(2, 1.74F), at(8, 2.96F), at(4, 13.59F),
+    at(2, 1.10F), at(8, 1.38F), at(0, 1.96F), at(1, 2.05F), at(4, 4.23F),
+    at(1, 1.00F), at(2, 1.64F), at(0, 1.84F), at(8, 3.12F), at(4, 13.95F),
+    at(1, 1.00F), at(2, 1.16F), at(0, 1.33F), at(8, 2.31F), at(4, 11.84F),
+    at(2, 1.00F), at(8, 1.33F), at(3, 1.37F), at(7, 1.98F), at(4, 5.21F),
+    at(2, 1.01F), at(8, 1.19F), at(3, 1.23F), at(9, 2.10F), at(4, 3.65F),
+    at(8, 1.14F), at(3, 1.12F), at(2, 1.17F), at(9, 1.38F), at(4, 2.99F),
+    at(9, 1.00F), at(2, 1.33F), at(3, 1.40F), at(8, 1.47F), at(4, 5.61F),
+    at(3, 1.01F), at(8, 1.08F), at(2, 1.13F), at(9, 1.70F), at(4, 3.32F),
+    at(9, 1.56F), at(2, 1.23F), at(3, 1.40F), at(8, 1.44F), at(4, 4.68F),
+    at(8, 1.02F), at(3, 1.02F), at(2, 1.19F), at(7, 1.27F), at(4, 2.77F),
+    at(5, 1.03F), at(3, 1.10F), at(8, 1.13F), at(7, 1.25F), at(4, 5.14F),
+    at(5, 1.01F), at(3, 2.24F), at(8, 2.25F), at(7, 2.63F), at(4, 9.37F),
+    at(7, 1.01F), at(8, 1.17F), at(3, 1.18F), at(9, 1.49F), at(4, 2.44F),
+    at(5, 1.03F), at(3, 1.03F), at(8, 1.07F), at(2, 1.13F), at(4, 5.75F),
+    at(8, 1.02F), at(3, 1.00F), at(7, 1.06F), at(5, 1.10F), at(4, 2.76F),
+    at(9, 1.00F), at(3, 1.34F), at(8, 1.35F), at(7, 1.57F), at(4, 3.67F),
+    at(3, 1.01F), at(8, 1.06F), at(2, 1.13F), at(5, 1.21F), at(4, 5.39F),
+    at(3, 1.00F), at(2, 1.01F), at(8, 1.03F), at(9, 1.19F), at(4, 2.46F),
+    at(9, 1.01F), at(3, 1.20F), at(8, 1.23F), at(2, 1.24F), at(4, 2.76F),
+    at(3, 1.00F), at(8, 1.03F), at(2, 1.05F), at(9, 1.37F), at(4, 1.53F),
+    at(9, 1.02F), at(8, 2.00F), at(3, 2.02F), at(10, 2.99F), at(4, 2.40F),
+    at(9, 1.01F), at(3, 2.02F), at(8, 2.05F), at(2, 2.44F), at(4, 3.16F),
+    at(10, 1.84F), at(9, 1.00F), at(3, 1.26F), at(8, 1.34F), at(4, 1.84F),
+    at(11, 1.00F), at(9, 1.22F), at(3, 2.49F), at(8, 2.75F), at(4, 6.78F),
+    at(9, 1.00F), at(3, 1.52F), at(8, 1.57F), at(2, 1.58F), at(4, 3.66F),
+    at(11, 1.00F), at(9, 1.32F), at(3, 4.18F), at(10, 4.25F), at(4, 4.25F),
+    at(10, 1.01F), at(9, 1.11F), at(3, 2.39F), at(8, 2.52F), at(4, 4.30F),
+    at(10, 1.00F), at(9, 1.40F), at(3, 2.97F), at(8, 3.21F), at(4, 5.50F),
+    at(11, 1.00F), at(9, 1.04F), at(2, 1.73F), at(3, 1.77F), at(4, 3.60F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::global_uncoalesced, {}, 1.01F},
-    {VariantId::shared_load_tile, {}, 1.07F},
-    {VariantId::shared_load_all, {}, 1.10F},
-    {VariantId::texture_1d_shared_tile, {}, 1.17F},
-    {VariantId::global, {{"width", 32}}, 1.70F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::few_items, {{"per_thread", 1}}, 1.52F},
-    {VariantId::global_uncoalesced, {}, 1.32F},
-    {VariantId::shared_load_tile, {}, 1.48F},
-    {VariantId::texture_1d_shared_tile, {}, 1.52F},
-    {VariantId::global, {{"width", 32}}, 3.09F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::one_warp_shares, {}, 1.00F},
-    {VariantId::one_warp_partials, {}, 1.08F},
-    {VariantId::shared_load_all, {}, 1.26F},
-    {VariantId::shared_load_tile, {}, 1.63F},
-    {VariantId::global, {{"width", 32}}, 5.59F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::one_warp_partials, {}, 1.00F},
-    {VariantId::one_warp_shares, {}, 1.13F},
-    {VariantId::shared_load_all, {}, 1.74F},
-    {VariantId::shared_load_tile, {}, 2.96F},
-    {VariantId::global, {{"width", 32}}, 13.59F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::shared_load_all, {}, 1.10F},
-    {VariantId::shared_load_tile, {}, 1.38F},
-    {VariantId::one_warp_shares, {}, 1.96F},
-    {VariantId::one_warp_partials, {}, 2.05F},
-    {VariantId::global, {{"width", 32}}, 4.23F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::one_warp_partials, {}, 1.00F},
-    {VariantId::shared_load_all, {}, 1.64F},
-    {VariantId::one_warp_shares, {}, 1.84F},
-    {VariantId::shared_load_tile, {}, 3.12F},
-    {VariantId::global, {{"width", 32}}, 13.95F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::one_warp_partials, {}, 1.00F},
-    {VariantId::shared_load_all, {}, 1.16F},
-    {VariantId::one_warp_shares, {}, 1.33F},
-    {VariantId::shared_load_tile, {}, 2.31F},
-    {VariantId::global, {{"width", 32}}, 11.84F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::shared_load_all, {}, 1.00F},
-    {VariantId::shared_load_tile, {}, 1.33F},
-    {VariantId::texture_1d_shared_tile, {}, 1.37F},
-    {VariantId::global_uncoalesced, {}, 1.98F},
-    {VariantId::global, {{"width", 32}}, 5.21F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::shared_load_all, {}, 1.01F},
-    {VariantId::shared_load_tile, {}, 1.19F},
-    {VariantId::texture_1d_shared_tile, {}, 1.23F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 2.10F},
-    {VariantId::global, {{"width", 32}}, 3.65F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::shared_load_tile, {}, 1.14F},
-    {VariantId::texture_1d_shared_tile, {}, 1.12F},
-    {VariantId::shared_load_all, {}, 1.17F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.38F},
-    {VariantId::global, {{"width", 32}}, 2.99F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::shared_load_all, {}, 1.33F},
-    {VariantId::texture_1d_shared_tile, {}, 1.40F},
-    {VariantId::shared_load_tile, {}, 1.47F},
-    {VariantId::global, {{"width", 32}}, 5.61F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::texture_1d_shared_tile, {}, 1.01F},
-    {VariantId::shared_load_tile, {}, 1.08F},
-    {VariantId::shared_load_all, {}, 1.13F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.70F},
-    {VariantId::global, {{"width", 32}}, 3.32F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.56F},
-    {VariantId::shared_load_all, {}, 1.23F},
-    {VariantId::texture_1d_shared_tile, {}, 1.40F},
-    {VariantId::shared_load_tile, {}, 1.44F},
-    {VariantId::global, {{"width", 32}}, 4.68F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::shared_load_tile, {}, 1.02F},
-    {VariantId::texture_1d_shared_tile, {}, 1.02F},
-    {VariantId::shared_load_all, {}, 1.19F},
-    {VariantId::global_uncoalesced, {}, 1.27F},
-    {VariantId::global, {{"width", 32}}, 2.77F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::few_items, {{"per_thread", 1}}, 1.03F},
-    {VariantId::texture_1d_shared_tile, {}, 1.10F},
-    {VariantId::shared_load_tile, {}, 1.13F},
-    {VariantId::global_uncoalesced, {}, 1.25F},
-    {VariantId::global, {{"width", 32}}, 5.14F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::few_items, {{"per_thread", 1}}, 1.01F},
-    {VariantId::texture_1d_shared_tile, {}, 2.24F},
-    {VariantId::shared_load_tile, {}, 2.25F},
-    {VariantId::global_uncoalesced, {}, 2.63F},
-    {VariantId::global, {{"width", 32}}, 9.37F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::global_uncoalesced, {}, 1.01F},
-    {VariantId::shared_load_tile, {}, 1.17F},
-    {VariantId::texture_1d_shared_tile, {}, 1.18F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.49F},
-    {VariantId::global, {{"width", 32}}, 2.44F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::few_items, {{"per_thread", 1}}, 1.03F},
-    {VariantId::texture_1d_shared_tile, {}, 1.03F},
-    {VariantId::shared_load_tile, {}, 1.07F},
-    {VariantId::shared_load_all, {}, 1.13F},
-    {VariantId::global, {{"width", 32}}, 5.75F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::shared_load_tile, {}, 1.02F},
-    {VariantId::texture_1d_shared_tile, {}, 1.00F},
-    {VariantId::global_uncoalesced, {}, 1.06F},
-    {VariantId::few_items, {{"per_thread", 1}}, 1.10F},
-    {VariantId::global, {{"width", 32}}, 2.76F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::texture_1d_shared_tile, {}, 1.34F},
-    {VariantId::shared_load_tile, {}, 1.35F},
-    {VariantId::global_uncoalesced, {}, 1.57F},
-    {VariantId::global, {{"width", 32}}, 3.67F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::texture_1d_shared_tile, {}, 1.01F},
-    {VariantId::shared_load_tile, {}, 1.06F},
-    {VariantId::shared_load_all, {}, 1.13F},
-    {VariantId::few_items, {{"per_thread", 1}}, 1.21F},
-    {VariantId::global, {{"width", 32}}, 5.39F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::texture_1d_shared_tile, {}, 1.00F},
-    {VariantId::shared_load_all, {}, 1.01F},
-    {VariantId::shared_load_tile, {}, 1.03F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.19F},
-    {VariantId::global, {{"width", 32}}, 2.46F},
-};
-
-constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.01F},
-    {VariantId::texture_1d_shared_tile, {}, 1.20F},
-    {VariantId::shared_load_tile, {}, 1.23F},
-    {VariantId::shared_load_all, {}, 1.24F},
-    {VariantId::global, {{"width", 32}}, 2.76F},
-};
-
-constexpr Choice<Problem> kRanking28[] = {
-    {VariantId::texture_1d_shared_tile, {}, 1.00F},
-    {VariantId::shared_load_tile, {}, 1.03F},
-    {VariantId::shared_load_all, {}, 1.05F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.37F},
-    {VariantId::global, {{"width", 32}}, 1.53F},
-};
-
-constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.02F},
-    {VariantId::shared_load_tile, {}, 2.00F},
-    {VariantId::texture_1d_shared_tile, {}, 2.02F},
-    {VariantId::expanded_tile, {}, 2.99F},
-    {VariantId::global, {{"width", 32}}, 2.40F},
-};
-
-constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.01F},
-    {VariantId::texture_1d_shared_tile, {}, 2.02F},
-    {VariantId::shared_load_tile, {}, 2.05F},
-    {VariantId::shared_load_all, {}, 2.44F},
-    {VariantId::global, {{"width", 32}}, 3.16F},
-};
-
-constexpr Choice<Problem> kRanking31[] = {
-    {VariantId::expanded_tile, {}, 1.84F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::texture_1d_shared_tile, {}, 1.26F},
-    {VariantId::shared_load_tile, {}, 1.34F},
-    {VariantId::global, {{"width", 32}}, 1.84F},
-};
-
-constexpr Choice<Problem> kRanking32[] = {
-    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.22F},
-    {VariantId::texture_1d_shared_tile, {}, 2.49F},
-    {VariantId::shared_load_tile, {}, 2.75F},
-    {VariantId::global, {{"width", 32}}, 6.78F},
-};
-
-constexpr Choice<Problem> kRanking33[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::texture_1d_shared_tile, {}, 1.52F},
-    {VariantId::shared_load_tile, {}, 1.57F},
-    {VariantId::shared_load_all, {}, 1.58F},
-    {VariantId::global, {{"width", 32}}, 3.66F},
-};
-
-constexpr Choice<Problem> kRanking34[] = {
-    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.32F},
-    {VariantId::texture_1d_shared_tile, {}, 4.18F},
-    {VariantId::expanded_tile, {}, 4.25F},
-    {VariantId::global, {{"width", 32}}, 4.25F},
-};
-
-constexpr Choice<Problem> kRanking35[] = {
-    {VariantId::expanded_tile, {}, 1.01F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.11F},
-    {VariantId::texture_1d_shared_tile, {}, 2.39F},
-    {VariantId::shared_load_tile, {}, 2.52F},
-    {VariantId::global, {{"width", 32}}, 4.30F},
-};
-
-constexpr Choice<Problem> kRanking36[] = {
-    {VariantId::expanded_tile, {}, 1.00F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.40F},
-    {VariantId::texture_1d_shared_tile, {}, 2.97F},
-    {VariantId::shared_load_tile, {}, 3.21F},
-    {VariantId::global, {{"width", 32}}, 5.50F},
-};
-
-constexpr Choice<Problem> kRanking37[] = {
-    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.04F},
-    {VariantId::shared_load_all, {}, 1.73F},
-    {VariantId::texture_1d_shared_tile, {}, 1.77F},
-    {VariantId::global, {{"width", 32}}, 3.60F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 6,
-        .margin = 0.72F,
-        .regret = 1.43F,
-        .regret_lo = 1.09F,
-        .regret_hi = 1.96F,
-        .path = "distances <= 390000 and queries / dims <= 0.01 and points <= 47000 and terms <= 1000000",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 4,
-        .margin = 1.52F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.10F,
-        .path = "distances <= 390000 and queries / dims <= 0.01 and points <= 47000 and terms > 1000000",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 2,
-        .margin = 1.17F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 390000 and queries / dims <= 0.01 and points > 47000",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 5,
-        .margin = 0.96F,
-        .regret = 1.19F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.61F,
-        .path = "distances <= 390000 "
-                "and queries / dims > 0.01 "
-                "and dims <= 22 "
-                "and points <= 32768 "
-                "and points * dims <= 470 "
-                "and distances <= 4700",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 390000 "
-                "and queries / dims > 0.01 "
-                "and dims <= 22 "
-                "and points <= 32768 "
-                "and points * dims <= 470 "
-                "and distances > 4700",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 26,
-        .margin = 1.06F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "distances <= 390000 "
-                "and queries / dims > 0.01 "
-                "and dims <= 22 "
-                "and points <= 32768 "
-                "and points * dims > 470",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 8,
-        .margin = 0.86F,
-        .regret = 1.52F,
-        .regret_lo = 1.22F,
-        .regret_hi = 1.85F,
-        .path = "distances <= 390000 and queries / dims > 0.01 and dims <= 22 and points > 32768",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 10,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 390000 "
-                "and queries / dims > 0.01 "
-                "and dims > 22 "
-                "and distances <= 4700 "
-                "and terms <= 1000000",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 1,
-        .margin = 1.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 390000 "
-                "and queries / dims > 0.01 "
-                "and dims > 22 "
-                "and distances <= 4700 "
-                "and terms > 1000000",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 5,
-        .margin = 1.26F,
-        .regret = 1.10F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.28F,
-        .path = "distances <= 390000 "
-                "and queries / dims > 0.01 "
-                "and dims > 22 "
-                "and distances > 4700 "
-                "and points <= 39000 "
-                "and points / dims <= 120 "
-                "and distances <= 5600 "
-                "and terms <= 1000000",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 1,
-        .margin = 1.64F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 390000 "
-                "and queries / dims > 0.01 "
-                "and dims > 22 "
-                "and distances > 4700 "
-                "and points <= 39000 "
-                "and points / dims <= 120 "
-                "and distances <= 5600 "
-                "and terms > 1000000",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 2,
-        .margin = 1.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 390000 "
-                "and queries / dims > 0.01 "
-                "and dims > 22 "
-                "and distances > 4700 "
-                "and points <= 39000 "
-                "and points / dims <= 120 "
-                "and distances > 5600 "
-                "and terms <= 82000000 "
-                "and distances <= 262144 "
-                "and queries <= 22 "
-                "and points / dims <= 1.8",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 11,
-        .margin = 1.33F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "distances <= 390000 "
-                "and queries / dims > 0.01 "
-                "and dims > 22 "
-                "and distances > 4700 "
-                "and points <= 39000 "
-                "and points / dims <= 120 "
-                "and distances > 5600 "
-                "and terms <= 82000000 "
-                "and distances <= 262144 "
-                "and queries <= 22 "
-                "and points / dims > 1.8",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 14,
-        .margin = 1.18F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "distances <= 390000 "
-                "and queries / dims > 0.01 "
-                "and dims > 22 "
-                "and distances > 4700 "
-                "and points <= 39000 "
-                "and points / dims <= 120 "
-                "and distances > 5600 "
-                "and terms <= 82000000 "
-                "and distances <= 262144 "
-                "and queries > 22",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 8,
-        .margin = 0.98F,
-        .regret = 1.14F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.38F,
-        .path = "distances <= 390000 "
-                "and queries / dims > 0.01 "
-                "and dims > 22 "
-                "and distances > 4700 "
-                "and points <= 39000 "
-                "and points / dims <= 120 "
-                "and distances > 5600 "
-                "and terms <= 82000000 "
-                "and distances > 262144 "
-                "and queries * dims <= 8192",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 1,
-        .margin = 1.33F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 390000 "
-                "and queries / dims > 0.01 "
-                "and dims > 22 "
-                "and distances > 4700 "
-                "and points <= 39000 "
-                "and points / dims <= 120 "
-                "and distances > 5600 "
-                "and terms <= 82000000 "
-                "and distances > 262144 "
-                "and queries * dims > 8192",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 3,
-        .margin = 1.07F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "distances <= 390000 "
-                "and queries / dims > 0.01 "
-                "and dims > 22 "
-                "and distances > 4700 "
-                "and points <= 39000 "
-                "and points / dims <= 120 "
-                "and distances > 5600 "
-                "and terms > 82000000 "
-                "and queries / dims <= 1.5",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 8,
-        .margin = 0.79F,
-        .regret = 1.56F,
-        .regret_lo = 1.17F,
-        .regret_hi = 2.13F,
-        .path = "distances <= 390000 "
-                "and queries / dims > 0.01 "
-                "and dims > 22 "
-                "and distances > 4700 "
-                "and points <= 39000 "
-                "and points / dims <= 120 "
-                "and distances > 5600 "
-                "and terms > 82000000 "
-                "and queries / dims > 1.5",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 3,
-        .margin = 1.00F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "distances <= 390000 "
-                "and queries / dims > 0.01 "
-                "and dims > 22 "
-                "and distances > 4700 "
-                "and points <= 39000 "
-                "and points / dims > 120",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 2,
-        .margin = 1.07F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "distances <= 390000 "
-                "and queries / dims > 0.01 "
-                "and dims > 22 "
-                "and distances > 4700 "
-                "and points > 39000",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 5,
-        .margin = 2.21F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "distances > 390000 and queries <= 22 and queries <= 9",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 5,
-        .margin = 1.16F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "distances > 390000 and queries <= 22 and queries > 9 and dims <= 18",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 6,
-        .margin = 1.00F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.08F,
-        .path = "distances > 390000 "
-                "and queries <= 22 "
-                "and queries > 9 "
-                "and dims > 18 "
-                "and queries / points <= 3.9e-05",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 1,
-        .margin = 0.98F,
-        .regret = 1.02F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.02F,
-        .path = "distances > 390000 "
-                "and queries <= 22 "
-                "and queries > 9 "
-                "and dims > 18 "
-                "and queries / points > 3.9e-05 "
-                "and dims <= 32 "
-                "and queries * dims <= 512",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
-        .problems = 1,
-        .margin = 1.34F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 390000 "
-                "and queries <= 22 "
-                "and queries > 9 "
-                "and dims > 18 "
-                "and queries / points > 3.9e-05 "
-                "and dims <= 32 "
-                "and queries * dims > 512",
-        .ranking = kRanking24,
-    },
-    {
-        .id = 25,
-        .problems = 5,
-        .margin = 1.05F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "distances > 390000 "
-                "and queries <= 22 "
-                "and queries > 9 "
-                "and dims > 18 "
-                "and queries / points > 3.9e-05 "
-                "and dims > 32",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
-        .problems = 1,
-        .margin = 1.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 390000 "
-                "and queries > 22 "
-                "and terms <= 1073741824 "
-                "and queries * dims <= 4194304 "
-                "and points * dims <= 100000 "
-                "and queries / dims <= 6.8 "
-                "and missing == none "
-                "and metric == chebyshev",
-        .ranking = kRanking26,
-    },
-    {
-        .id = 27,
-        .problems = 3,
-        .margin = 1.19F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "distances > 390000 "
-                "and queries > 22 "
-                "and terms <= 1073741824 "
-                "and queries * dims <= 4194304 "
-                "and points * dims <= 100000 "
-                "and queries / dims <= 6.8 "
-                "and missing == none "
-                "and metric != chebyshev",
-        .ranking = kRanking27,
-    },
-    {
-        .id = 28,
-        .problems = 2,
-        .margin = 1.03F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 390000 "
-                "and queries > 22 "
-                "and terms <= 1073741824 "
-                "and queries * dims <= 4194304 "
-                "and points * dims <= 100000 "
-                "and queries / dims <= 6.8 "
-                "and missing != none",
-        .ranking = kRanking28,
-    },
-    {
-        .id = 29,
-        .problems = 35,
-        .margin = 1.96F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
-        .path = "distances > 390000 "
-                "and queries > 22 "
-                "and terms <= 1073741824 "
-                "and queries * dims <= 4194304 "
-                "and points * dims <= 100000 "
-                "and queries / dims > 6.8",
-        .ranking = kRanking29,
-    },
-    {
-        .id = 30,
-        .problems = 36,
-        .margin = 1.99F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "distances > 390000 "
-                "and queries > 22 "
-                "and terms <= 1073741824 "
-                "and queries * dims <= 4194304 "
-                "and points * dims > 100000",
-        .ranking = kRanking30,
-    },
-    {
-        .id = 31,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 390000 and queries > 22 and terms <= 1073741824 and queries * dims > 4194304",
-        .ranking = kRanking31,
-    },
-    {
-        .id = 32,
-        .problems = 5,
-        .margin = 2.90F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 390000 and queries > 22 and terms > 1073741824 and metric == manhattan",
-        .ranking = kRanking32,
-    },
-    {
-        .id = 33,
-        .problems = 1,
-        .margin = 1.52F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 390000 "
-                "and queries > 22 "
-                "and terms > 1073741824 "
-                "and metric != manhattan "
-                "and queries <= 64",
-        .ranking = kRanking33,
-    },
-    {
-        .id = 34,
-        .problems = 1,
-        .margin = 3.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 390000 "
-                "and queries > 22 "
-                "and terms > 1073741824 "
-                "and metric != manhattan "
-                "and queries > 64 "
-                "and queries * dims <= 3300",
-        .ranking = kRanking34,
-    },
-    {
-        .id = 35,
-        .problems = 27,
-        .margin = 1.19F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "distances > 390000 "
-                "and queries > 22 "
-                "and terms > 1073741824 "
-                "and metric != manhattan "
-                "and queries > 64 "
-                "and queries * dims > 3300 "
-                "and terms <= 8589934592",
-        .ranking = kRanking35,
-    },
-    {
-        .id = 36,
-        .problems = 6,
-        .margin = 1.32F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 390000 "
-                "and queries > 22 "
-                "and terms > 1073741824 "
-                "and metric != manhattan "
-                "and queries > 64 "
-                "and queries * dims > 3300 "
-                "and terms > 8589934592 "
-                "and metric == euclidean",
-        .ranking = kRanking36,
-    },
-    {
-        .id = 37,
-        .problems = 8,
-        .margin = 1.75F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "distances > 390000 "
-                "and queries > 22 "
-                "and terms > 1073741824 "
-                "and metric != manhattan "
-                "and queries > 64 "
-                "and queries * dims > 3300 "
-                "and terms > 8589934592 "
-                "and metric != euclidean",
-        .ranking = kRanking37,
-    },
+    {0, 6, 0.72F, 1.43F, 1.09F, 1.96F, ranked(0, 5)},  // problems nearby
+    {1, 4, 1.52F, 1.03F, 1.00F, 1.10F, ranked(5, 5)},
+    {2, 2, 1.17F, 1.00F, 1.00F, 1.00F, ranked(10, 5)},
+    {3, 5, 0.96F, 1.19F, 1.01F, 1.61F, ranked(15, 5)},  // problems nearby
+    {4, 1, 1.00F, 1.00F, 1.00F, 1.00F, ranked(20, 3)},
+    {5, 26, 1.06F, 1.01F, 1.00F, 1.02F, ranked(23, 5)},
+    {6, 8, 0.86F, 1.52F, 1.22F, 1.85F, ranked(28, 5)},  // problems nearby
+    {7, 10, 1.08F, 1.00F, 1.00F, 1.00F, ranked(33, 5)},
+    {8, 1, 1.13F, 1.00F, 1.00F, 1.00F, ranked(38, 5)},
+    {9, 5, 1.26F, 1.10F, 1.00F, 1.28F, ranked(43, 5)},  // problems nearby
+    {10, 1, 1.64F, 1.00F, 1.00F, 1.00F, ranked(48, 5)},
+    {11, 2, 1.16F, 1.00F, 1.00F, 1.00F, ranked(53, 5)},
+    {12, 11, 1.33F, 1.00F, 1.00F, 1.01F, ranked(58, 5)},
+    {13, 14, 1.18F, 1.01F, 1.00F, 1.01F, ranked(63, 5)},
+    {14, 8, 0.98F, 1.14F, 1.02F, 1.38F, ranked(68, 5)},  // problems nearby
+    {15, 1, 1.33F, 1.00F, 1.00F, 1.00F, ranked(73, 5)},
+    {16, 3, 1.07F, 1.01F, 1.00F, 1.03F, ranked(78, 5)},
+    {17, 8, 0.79F, 1.56F, 1.17F, 2.13F, ranked(83, 5)},  // problems nearby
+    {18, 3, 1.00F, 1.02F, 1.00F, 1.05F, ranked(88, 5)},
+    {19, 2, 1.07F, 1.03F, 1.00F, 1.06F, ranked(93, 5)},
+    {20, 5, 2.21F, 1.01F, 1.00F, 1.04F, ranked(98, 5)},
+    {21, 5, 1.16F, 1.01F, 1.00F, 1.02F, ranked(103, 5)},
+    {22, 6, 1.00F, 1.03F, 1.00F, 1.08F, ranked(108, 5)},
+    {23, 1, 0.98F, 1.02F, 1.02F, 1.02F, ranked(113, 5)},
+    {24, 1, 1.34F, 1.00F, 1.00F, 1.00F, ranked(118, 5)},
+    {25, 5, 1.05F, 1.01F, 1.00F, 1.03F, ranked(123, 5)},
+    {26, 1, 1.01F, 1.00F, 1.00F, 1.00F, ranked(128, 5)},
+    {27, 3, 1.19F, 1.01F, 1.00F, 1.02F, ranked(133, 5)},
+    {28, 2, 1.03F, 1.00F, 1.00F, 1.00F, ranked(138, 5)},
+    {29, 35, 1.96F, 1.02F, 1.01F, 1.04F, ranked(143, 5)},
+    {30, 36, 1.99F, 1.01F, 1.00F, 1.03F, ranked(148, 5)},
+    {31, 1, 1.00F, 1.00F, 1.00F, 1.00F, ranked(153, 5)},
+    {32, 5, 2.90F, 1.00F, 1.00F, 1.00F, ranked(158, 5)},
+    {33, 1, 1.52F, 1.00F, 1.00F, 1.00F, ranked(163, 5)},
+    {34, 1, 3.00F, 1.00F, 1.00F, 1.00F, ranked(168, 5)},
+    {35, 27, 1.19F, 1.01F, 1.00F, 1.02F, ranked(173, 5)},
+    {36, 6, 1.32F, 1.00F, 1.00F, 1.00F, ranked(178, 5)},
+    {37, 8, 1.75F, 1.00F, 1.00F, 1.01F, ranked(183, 5)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.distances() <= 390'000) {
-        if (ratio(problem.queries, problem.dims) <= 0.01) {
-            if (problem.points <= 47'000) {
-                if (problem.terms() <= 1'000'000) {
-                    // one_warp_shares default
-                    // 6 problems nearby, margin 0.72, regret 1.43 [1.09, 1.96]
-                    return kLeaves[0];
-                } else {
-                    // one_warp_partials default
-                    // 4 problems, margin 1.52, regret 1.03 [1.00, 1.10]
-                    return kLeaves[1];
-                }
-            } else {
-                // few_items per_thread=1
-                // 2 problems, margin 1.17, regret 1.00 [1.00, 1.00]
-                return kLeaves[2];
-            }
-        } else {
-            if (problem.dims <= 22) {
-                if (problem.points <= 32'768) {
-                    if (product(problem.points, problem.dims) <= 470) {
-                        if (problem.distances() <= 4700) {
-                            // shared_load_all default
-                            // 5 problems nearby, margin 0.96, regret 1.19 [1.01, 1.61]
-                            return kLeaves[3];
-                        } else {
-                            // garcia_shared default
-                            // else global width=32
-                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                            return kLeaves[4];
-                        }
-                    } else {
-                        // global_uncoalesced default
-                        // 26 problems, margin 1.06, regret 1.01 [1.00, 1.02]
-                        return kLeaves[5];
-                    }
-                } else {
-                    // few_items per_thread=1
-                    // 8 problems nearby, margin 0.86, regret 1.52 [1.22, 1.85]
-                    return kLeaves[6];
-                }
-            } else {
-                if (problem.distances() <= 4700) {
-                    if (problem.terms() <= 1'000'000) {
-                        // one_warp_shares default
-                        // 10 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                        return kLeaves[7];
-                    } else {
-                        // one_warp_partials default
-                        // 1 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                        return kLeaves[8];
-                    }
-                } else {
-                    if (problem.points <= 39'000) {
-                        if (ratio(problem.points, problem.dims) <= 120) {
-                            if (problem.distances() <= 5600) {
-                                if (problem.terms() <= 1'000'000) {
-                                    // shared_load_all default
-                                    // 5 problems nearby, margin 1.26, regret 1.10 [1.00, 1.28]
-                                    return kLeaves[9];
-                                } else {
-                                    // one_warp_partials default
-                                    // 1 problems, margin 1.64, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[10];
-                                }
-                            } else {
-                                if (problem.terms() <= 82'000'000) {
-                                    if (problem.distances() <= 262'144) {
-                                        if (problem.queries <= 22) {
-                                            if (ratio(problem.points, problem.dims) <= 1.8) {
-                                                // one_warp_partials default
-                                                // 2 problems, margin 1.16, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[11];
-                                            } else {
-                                                // shared_load_all default
-                                                // 11 problems, margin 1.33, regret 1.00 [1.00, 1.01]
-                                                return kLeaves[12];
-                                            }
-                                        } else {
-                                            // shared_load_all default
-                                            // 14 problems, margin 1.18, regret 1.01 [1.00, 1.01]
-                                            return kLeaves[13];
-                                        }
-                                    } else {
-                                        if (product(problem.queries, problem.dims) <= 8192) {
-                                            // shared_load_tile default
-                                            // 8 problems nearby, margin 0.98, regret 1.14 [1.02, 1.38]
-                                            return kLeaves[14];
-                                        } else {
-                                            // register_tile per_thread=4
-                                            // 1 problems, margin 1.33, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[15];
-                                        }
-                                    }
-                                } else {
-                                    if (ratio(problem.queries, problem.dims) <= 1.5) {
-                                        // texture_1d_shared_tile default
-                                        // 3 problems, margin 1.07, regret 1.01 [1.00, 1.03]
-                                        return kLeaves[16];
-                                    } else {
-                                        // register_tile per_thread=4
-                                        // 8 problems nearby, margin 0.79, regret 1.56 [1.17, 2.13]
-                                        return kLeaves[17];
-                                    }
-                                }
-                            }
-                        } else {
-                            // shared_load_tile default
-                            // 3 problems, margin 1.00, regret 1.02 [1.00, 1.05]
-                            return kLeaves[18];
-                        }
-                    } else {
-                        // few_items per_thread=1
-                        // 2 problems, margin 1.07, regret 1.03 [1.00, 1.06]
-                        return kLeaves[19];
-                    }
-                }
-            }
-        }
-    } else {
-        if (problem.queries <= 22) {
-            if (problem.queries <= 9) {
-                // few_items per_thread=1
-                // 5 problems, margin 2.21, regret 1.01 [1.00, 1.04]
-                return kLeaves[20];
-            } else {
-                if (problem.dims <= 18) {
-                    // global_uncoalesced default
-                    // 5 problems, margin 1.16, regret 1.01 [1.00, 1.02]
-                    return kLeaves[21];
-                } else {
-                    if (ratio(problem.queries, problem.points) <= 3.9e-05) {
-                        // few_items per_thread=1
-                        // 6 problems, margin 1.00, regret 1.03 [1.00, 1.08]
-                        return kLeaves[22];
-                    } else {
-                        if (problem.dims <= 32) {
-                            if (product(problem.queries, problem.dims) <= 512) {
-                                // shared_load_tile default
-                                // 1 problems, margin 0.98, regret 1.02 [1.02, 1.02]
-                                return kLeaves[23];
-                            } else {
-                                // register_tile per_thread=4
-                                // 1 problems, margin 1.34, regret 1.00 [1.00, 1.00]
-                                return kLeaves[24];
-                            }
-                        } else {
-                            // texture_1d_shared_tile default
-                            // 5 problems, margin 1.05, regret 1.01 [1.00, 1.03]
-                            return kLeaves[25];
-                        }
-                    }
-                }
-            }
-        } else {
-            if (problem.terms() <= 1'073'741'824) {
-                if (product(problem.queries, problem.dims) <= 4'194'304) {
-                    if (product(problem.points, problem.dims) <= 100'000) {
-                        if (ratio(problem.queries, problem.dims) <= 6.8) {
-                            if (problem.missing == Missing::none) {
-                                if (problem.metric == Metric::chebyshev) {
-                                    // texture_1d_shared_tile default
-                                    // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[26];
-                                } else {
-                                    // register_tile per_thread=4
-                                    // 3 problems, margin 1.19, regret 1.01 [1.00, 1.02]
-                                    return kLeaves[27];
-                                }
-                            } else {
-                                // texture_1d_shared_tile default
-                                // 2 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                                return kLeaves[28];
-                            }
-                        } else {
-                            // register_tile per_thread=4
-                            // 35 problems, margin 1.96, regret 1.02 [1.01, 1.04]
-                            return kLeaves[29];
-                        }
-                    } else {
-                        // register_tile per_thread=4
-                        // 36 problems, margin 1.99, regret 1.01 [1.00, 1.03]
-                        return kLeaves[30];
-                    }
-                } else {
-                    // expanded_tile default
-                    // else register_tile per_thread=4
-                    // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                    return kLeaves[31];
-                }
-            } else {
-                if (problem.metric == Metric::manhattan) {
-                    // register_tile per_thread=8
-                    // else register_tile per_thread=4
-                    // 5 problems, margin 2.90, regret 1.00 [1.00, 1.00]
-                    return kLeaves[32];
-                } else {
-                    if (problem.queries <= 64) {
-                        // register_tile per_thread=4
-                        // 1 problems, margin 1.52, regret 1.00 [1.00, 1.00]
-                        return kLeaves[33];
-                    } else {
-                        if (product(problem.queries, problem.dims) <= 3300) {
-                            // register_tile per_thread=8
-                            // 1 problems, margin 3.00, regret 1.00 [1.00, 1.00]
-                            return kLeaves[34];
-                        } else {
-                            if (problem.terms() <= 8'589'934'592) {
-                                // expanded_tile default
-                                // else register_tile per_thread=4
-                                // 27 problems, margin 1.19, regret 1.01 [1.00, 1.02]
-                                return kLeaves[35];
-                            } else {
-                                if (problem.metric == Metric::euclidean) {
-                                    // expanded_tile default
-                                    // else register_tile per_thread=4
-                                    // 6 problems, margin 1.32, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[36];
-                                } else {
-                                    // register_tile per_thread=8
-                                    // else register_tile per_thread=4
-                                    // 8 problems, margin 1.75, regret 1.00 [1.00, 1.01]
-                                    return kLeaves[37];
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(distances, 390'000, 40),
+    at_most(queries_per_dims, 0.01, 7),
+    at_most(points, 47'000, 6),
+    at_most(terms, 1'000'000, 5),
+    leaf(0),
+    leaf(1),
+    leaf(2),
+    at_most(dims, 22, 15),
+    at_most(points, 32'768, 14),
+    at_most(points_times_dims, 470, 13),
+    at_most(distances, 4700, 12),
+    leaf(3),
+    leaf(4),
+    leaf(5),
+    leaf(6),
+    at_most(distances, 4700, 19),
+    at_most(terms, 1'000'000, 18),
+    leaf(7),
+    leaf(8),
+    at_most(points, 39'000, 39),
+    at_most(points_per_dims, 120, 38),
+    at_most(distances, 5600, 25),
+    at_most(terms, 1'000'000, 24),
+    leaf(9),
+    leaf(10),
+    at_most(terms, 82'000'000, 35),
+    at_most(distances, 262'144, 32),
+    at_most(queries, 22, 31),
+    at_most(points_per_dims, 1.8, 30),
+    leaf(11),
+    leaf(12),
+    leaf(13),
+    at_most(queries_times_dims, 8192, 34),
+    leaf(14),
+    leaf(15),
+    at_most(queries_per_dims, 1.5, 37),
+    leaf(16),
+    leaf(17),
+    leaf(18),
+    leaf(19),
+    at_most(queries, 22, 52),
+    at_most(queries, 9, 43),
+    leaf(20),
+    at_most(dims, 18, 45),
+    leaf(21),
+    at_most(queries_per_points, 3.9e-05, 47),
+    leaf(22),
+    at_most(dims, 32, 51),
+    at_most(queries_times_dims, 512, 50),
+    leaf(23),
+    leaf(24),
+    leaf(25),
+    at_most(terms, 1'073'741'824, 64),
+    at_most(queries_times_dims, 4'194'304, 63),
+    at_most(points_times_dims, 100'000, 62),
+    at_most(queries_per_dims, 6.8, 61),
+    is(missing, Missing::none, 60),
+    is(metric, Metric::chebyshev, 59),
+    leaf(26),
+    leaf(27),
+    leaf(28),
+    leaf(29),
+    leaf(30),
+    leaf(31),
+    is(metric, Metric::manhattan, 66),
+    leaf(32),
+    at_most(queries, 64, 68),
+    leaf(33),
+    at_most(queries_times_dims, 3300, 70),
+    leaf(34),
+    at_most(terms, 8'589'934'592, 72),
+    leaf(35),
+    is(metric, Metric::euclidean, 74),
+    leaf(36),
+    leaf(37),
+};
 
 }  // namespace
 
@@ -1146,8 +258,11 @@ Selector<Problem> nvidia_h100_80gb_hbm3() {
                    .l2_bytes = 52428800,
                    .bytes_per_second = 3352320000000},
         .data_sha256 = "0219fe2927af56bdce954a3d15820505fb8e4fc7efd8bac66d19f4ac6baf6ba6",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

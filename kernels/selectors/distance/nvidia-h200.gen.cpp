@@ -19,7 +19,6 @@
 //   06d2c0010aeec9da3b6b21f9b8056276a627e14be540cd97eaafc69a0d6bd832  shared_load_tile
 //   ee745ad0a4c0cb5ae3d629073153a8b2db1c7043133890adafc0008740dce04a  texture_1d_shared_tile
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/distance.hpp"
 #include "registries/distance/ids.hpp"
@@ -27,1185 +26,231 @@
 namespace espalier::distance::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::one_warp_partials, {}, 1.15F},
-    {VariantId::shared_load_all, {}, 1.18F},
-    {VariantId::one_warp_shares, {}, 1.77F},
-    {VariantId::few_items, {{"per_thread", 1}}, 2.84F},
-    {VariantId::global, {{"width", 32}}, 5.56F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    queries,
+    points,
+    dims,
+    metric,
+    missing,
+    distances,
+    terms,
+    queries_per_points,
+    queries_times_points,
+    queries_per_dims,
+    queries_times_dims,
+    points_per_dims,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::few_items, {{"per_thread", 1}}, 1.00F},
-    {VariantId::global_uncoalesced, {}, 3.22F},
-    {VariantId::texture_1d_shared_tile, {}, 3.27F},
-    {VariantId::shared_load_tile, {}, 3.35F},
-    {VariantId::global, {{"width", 32}}, 12.94F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.queries); },
+    [](const Problem& problem) { return static_cast<double>(problem.points); },
+    [](const Problem& problem) { return static_cast<double>(problem.dims); },
+    [](const Problem& problem) { return static_cast<double>(problem.metric); },
+    [](const Problem& problem) { return static_cast<double>(problem.missing); },
+    [](const Problem& problem) { return static_cast<double>(problem.distances()); },
+    [](const Problem& problem) { return static_cast<double>(problem.terms()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::one_warp_shares, {}, 1.00F},
-    {VariantId::one_warp_partials, {}, 1.21F},
-    {VariantId::shared_load_all, {}, 2.81F},
-    {VariantId::texture_1d_shared_tile, {}, 6.13F},
-    {VariantId::global, {{"width", 32}}, 27.30F},
+constexpr Column kColumns[] = {
+    {"queries", 0},
+    {"points", 1},
+    {"dims", 2},
+    {"metric", 3},
+    {"missing", 4},
+    {"distances", 5},
+    {"terms", 6},
+    {"queries / points", 0, Column::Kind::ratio, 1},
+    {"queries * points", 0, Column::Kind::product, 1},
+    {"queries / dims", 0, Column::Kind::ratio, 2},
+    {"queries * dims", 0, Column::Kind::product, 2},
+    {"points / dims", 1, Column::Kind::ratio, 2},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::one_warp_partials, {}, 1.02F},
-    {VariantId::one_warp_shares, {}, 1.24F},
-    {VariantId::shared_load_all, {}, 1.52F},
-    {VariantId::shared_load_tile, {}, 2.15F},
-    {VariantId::global, {{"width", 32}}, 7.01F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::one_warp_partials, {}},
+    {VariantId::shared_load_all, {}},
+    {VariantId::one_warp_shares, {}},
+    {VariantId::few_items, {{"per_thread", 1}}},
+    {VariantId::global, {{"width", 32}}},
+    {VariantId::global_uncoalesced, {}},
+    {VariantId::texture_1d_shared_tile, {}},
+    {VariantId::shared_load_tile, {}},
+    {VariantId::register_tile, {{"per_thread", 4}}},
+    {VariantId::register_tile, {{"per_thread", 8}}},
+    {VariantId::expanded_tile, {}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::shared_load_all, {}, 1.01F},
-    {VariantId::shared_load_tile, {}, 1.07F},
-    {VariantId::texture_1d_shared_tile, {}, 1.08F},
-    {VariantId::one_warp_partials, {}, 1.46F},
-    {VariantId::global, {{"width", 32}}, 5.81F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.15F), at(1, 1.18F), at(2, 1.77F), at(3, 2.84F), at(4, 5.56F),
+    at(3, 1.00F), at(5, 3.22F), at(6, 3.27F), at(7, 3.35F), at(4, 12.94F),
+    at(2, 1.00F), at(0, 1.21F), at(1, 2.81F), at(6, 6.13F), at(4, 27.30F),
+    at(0, 1.02F), at(2, 1.24F), at(1, 1.52F), at(7, 2.15F), at(4, 7.01F),
+    at(1, 1.01F), at(7, 1.07F), at(6, 1.08F), at(0, 1.46F), at(4, 5.81F),
+    at(5, 1.01F), at(7, 1.08F), at(1, 1.09F), at(6, 1.19F), at(4, 1.64F),
+    at(2, 1.04F), at(0, 1.05F), at(1, 1.34F), at(7, 1.75F), at(4, 5.41F),
+    at(0, 1.02F), at(2, 1.16F), at(1, 1.57F), at(7, 2.81F), at(4, 11.01F),
+    at(1, 1.03F), at(0, 1.08F), at(2, 1.14F), at(7, 1.29F), at(4, 4.10F),
+    at(1, 1.00F), at(5, 1.02F), at(7, 1.06F), at(0, 1.52F), at(4, 3.26F),
+    at(1, 1.00F), at(7, 1.39F), at(6, 1.49F), at(0, 1.80F), at(4, 4.71F),
+    at(0, 1.00F), at(1, 1.14F), at(2, 1.70F), at(7, 2.38F), at(4, 12.49F),
+    at(1, 1.01F), at(7, 1.21F), at(6, 1.25F), at(8, 1.85F), at(4, 3.95F),
+    at(6, 1.09F), at(7, 1.15F), at(1, 1.16F), at(8, 1.40F), at(4, 3.04F),
+    at(7, 1.01F), at(6, 1.03F), at(1, 1.12F), at(5, 1.18F), at(4, 3.64F),
+    at(3, 1.01F), at(6, 2.22F), at(7, 2.27F), at(5, 2.48F), at(4, 8.64F),
+    at(3, 1.01F), at(6, 1.07F), at(7, 1.12F), at(1, 1.18F), at(4, 4.93F),
+    at(6, 1.00F), at(7, 1.04F), at(1, 1.10F), at(3, 1.33F), at(4, 4.00F),
+    at(5, 1.00F), at(7, 1.16F), at(6, 1.19F), at(8, 1.42F), at(4, 2.69F),
+    at(8, 1.00F), at(5, 1.55F), at(6, 1.59F), at(7, 1.64F), at(4, 2.46F),
+    at(8, 1.02F), at(6, 1.80F), at(7, 1.82F), at(1, 2.25F), at(4, 3.68F),
+    at(6, 1.01F), at(7, 1.02F), at(1, 1.15F), at(8, 1.49F), at(4, 1.62F),
+    at(8, 1.05F), at(5, 1.28F), at(7, 1.39F), at(6, 1.40F), at(4, 1.55F),
+    at(3, 1.00F), at(8, 1.04F), at(5, 1.92F), at(7, 2.21F), at(4, 2.41F),
+    at(8, 1.00F), at(6, 2.45F), at(5, 2.47F), at(7, 2.53F), at(4, 3.73F),
+    at(9, 1.00F), at(8, 1.10F), at(6, 2.22F), at(7, 2.28F), at(4, 5.24F),
+    at(3, 1.01F), at(8, 1.04F), at(6, 1.85F), at(7, 1.91F), at(4, 3.46F),
+    at(8, 1.00F), at(7, 2.47F), at(6, 2.59F), at(1, 3.29F), at(4, 2.26F),
+    at(9, 1.00F), at(8, 1.20F), at(6, 2.93F), at(7, 3.12F), at(4, 6.80F),
+    at(8, 1.00F), at(6, 1.75F), at(1, 1.80F), at(7, 1.86F), at(4, 5.03F),
+    at(3, 1.00F), at(6, 1.11F), at(1, 1.11F), at(7, 1.16F), at(4, 1.56F),
+    at(8, 1.41F), at(6, 1.12F), at(1, 1.15F), at(7, 1.17F), at(4, 1.83F),
+    at(8, 1.00F), at(6, 1.23F), at(7, 1.31F), at(1, 1.34F), at(4, 2.30F),
+    at(9, 1.00F), at(8, 1.09F), at(6, 1.86F), at(7, 1.93F), at(4, 3.29F),
+    at(8, 1.00F), at(6, 2.45F), at(7, 2.66F), at(1, 3.44F), at(4, 6.32F),
+    at(9, 1.01F), at(8, 1.14F), at(6, 2.32F), at(7, 2.45F), at(4, 6.42F),
+    at(10, 1.02F), at(8, 1.12F), at(6, 2.64F), at(7, 2.74F), at(4, 3.90F),
+    at(10, 1.00F), at(8, 1.66F), at(9, 1.46F), at(6, 3.90F), at(7, 4.28F), at(4, 9.40F),
+    at(8, 1.01F), at(6, 2.42F), at(7, 2.54F), at(1, 2.70F), at(4, 3.37F),
+    at(9, 1.00F), at(8, 1.06F), at(6, 2.76F), at(7, 2.87F), at(4, 4.87F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::global_uncoalesced, {}, 1.01F},
-    {VariantId::shared_load_tile, {}, 1.08F},
-    {VariantId::shared_load_all, {}, 1.09F},
-    {VariantId::texture_1d_shared_tile, {}, 1.19F},
-    {VariantId::global, {{"width", 32}}, 1.64F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::one_warp_shares, {}, 1.04F},
-    {VariantId::one_warp_partials, {}, 1.05F},
-    {VariantId::shared_load_all, {}, 1.34F},
-    {VariantId::shared_load_tile, {}, 1.75F},
-    {VariantId::global, {{"width", 32}}, 5.41F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::one_warp_partials, {}, 1.02F},
-    {VariantId::one_warp_shares, {}, 1.16F},
-    {VariantId::shared_load_all, {}, 1.57F},
-    {VariantId::shared_load_tile, {}, 2.81F},
-    {VariantId::global, {{"width", 32}}, 11.01F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::shared_load_all, {}, 1.03F},
-    {VariantId::one_warp_partials, {}, 1.08F},
-    {VariantId::one_warp_shares, {}, 1.14F},
-    {VariantId::shared_load_tile, {}, 1.29F},
-    {VariantId::global, {{"width", 32}}, 4.10F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::shared_load_all, {}, 1.00F},
-    {VariantId::global_uncoalesced, {}, 1.02F},
-    {VariantId::shared_load_tile, {}, 1.06F},
-    {VariantId::one_warp_partials, {}, 1.52F},
-    {VariantId::global, {{"width", 32}}, 3.26F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::shared_load_all, {}, 1.00F},
-    {VariantId::shared_load_tile, {}, 1.39F},
-    {VariantId::texture_1d_shared_tile, {}, 1.49F},
-    {VariantId::one_warp_partials, {}, 1.80F},
-    {VariantId::global, {{"width", 32}}, 4.71F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::one_warp_partials, {}, 1.00F},
-    {VariantId::shared_load_all, {}, 1.14F},
-    {VariantId::one_warp_shares, {}, 1.70F},
-    {VariantId::shared_load_tile, {}, 2.38F},
-    {VariantId::global, {{"width", 32}}, 12.49F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::shared_load_all, {}, 1.01F},
-    {VariantId::shared_load_tile, {}, 1.21F},
-    {VariantId::texture_1d_shared_tile, {}, 1.25F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.85F},
-    {VariantId::global, {{"width", 32}}, 3.95F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::texture_1d_shared_tile, {}, 1.09F},
-    {VariantId::shared_load_tile, {}, 1.15F},
-    {VariantId::shared_load_all, {}, 1.16F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.40F},
-    {VariantId::global, {{"width", 32}}, 3.04F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::shared_load_tile, {}, 1.01F},
-    {VariantId::texture_1d_shared_tile, {}, 1.03F},
-    {VariantId::shared_load_all, {}, 1.12F},
-    {VariantId::global_uncoalesced, {}, 1.18F},
-    {VariantId::global, {{"width", 32}}, 3.64F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::few_items, {{"per_thread", 1}}, 1.01F},
-    {VariantId::texture_1d_shared_tile, {}, 2.22F},
-    {VariantId::shared_load_tile, {}, 2.27F},
-    {VariantId::global_uncoalesced, {}, 2.48F},
-    {VariantId::global, {{"width", 32}}, 8.64F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::few_items, {{"per_thread", 1}}, 1.01F},
-    {VariantId::texture_1d_shared_tile, {}, 1.07F},
-    {VariantId::shared_load_tile, {}, 1.12F},
-    {VariantId::shared_load_all, {}, 1.18F},
-    {VariantId::global, {{"width", 32}}, 4.93F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::texture_1d_shared_tile, {}, 1.00F},
-    {VariantId::shared_load_tile, {}, 1.04F},
-    {VariantId::shared_load_all, {}, 1.10F},
-    {VariantId::few_items, {{"per_thread", 1}}, 1.33F},
-    {VariantId::global, {{"width", 32}}, 4.00F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::global_uncoalesced, {}, 1.00F},
-    {VariantId::shared_load_tile, {}, 1.16F},
-    {VariantId::texture_1d_shared_tile, {}, 1.19F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.42F},
-    {VariantId::global, {{"width", 32}}, 2.69F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::global_uncoalesced, {}, 1.55F},
-    {VariantId::texture_1d_shared_tile, {}, 1.59F},
-    {VariantId::shared_load_tile, {}, 1.64F},
-    {VariantId::global, {{"width", 32}}, 2.46F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.02F},
-    {VariantId::texture_1d_shared_tile, {}, 1.80F},
-    {VariantId::shared_load_tile, {}, 1.82F},
-    {VariantId::shared_load_all, {}, 2.25F},
-    {VariantId::global, {{"width", 32}}, 3.68F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::texture_1d_shared_tile, {}, 1.01F},
-    {VariantId::shared_load_tile, {}, 1.02F},
-    {VariantId::shared_load_all, {}, 1.15F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.49F},
-    {VariantId::global, {{"width", 32}}, 1.62F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.05F},
-    {VariantId::global_uncoalesced, {}, 1.28F},
-    {VariantId::shared_load_tile, {}, 1.39F},
-    {VariantId::texture_1d_shared_tile, {}, 1.40F},
-    {VariantId::global, {{"width", 32}}, 1.55F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::few_items, {{"per_thread", 1}}, 1.00F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.04F},
-    {VariantId::global_uncoalesced, {}, 1.92F},
-    {VariantId::shared_load_tile, {}, 2.21F},
-    {VariantId::global, {{"width", 32}}, 2.41F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::texture_1d_shared_tile, {}, 2.45F},
-    {VariantId::global_uncoalesced, {}, 2.47F},
-    {VariantId::shared_load_tile, {}, 2.53F},
-    {VariantId::global, {{"width", 32}}, 3.73F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.10F},
-    {VariantId::texture_1d_shared_tile, {}, 2.22F},
-    {VariantId::shared_load_tile, {}, 2.28F},
-    {VariantId::global, {{"width", 32}}, 5.24F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::few_items, {{"per_thread", 1}}, 1.01F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.04F},
-    {VariantId::texture_1d_shared_tile, {}, 1.85F},
-    {VariantId::shared_load_tile, {}, 1.91F},
-    {VariantId::global, {{"width", 32}}, 3.46F},
-};
-
-constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::shared_load_tile, {}, 2.47F},
-    {VariantId::texture_1d_shared_tile, {}, 2.59F},
-    {VariantId::shared_load_all, {}, 3.29F},
-    {VariantId::global, {{"width", 32}}, 2.26F},
-};
-
-constexpr Choice<Problem> kRanking28[] = {
-    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.20F},
-    {VariantId::texture_1d_shared_tile, {}, 2.93F},
-    {VariantId::shared_load_tile, {}, 3.12F},
-    {VariantId::global, {{"width", 32}}, 6.80F},
-};
-
-constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::texture_1d_shared_tile, {}, 1.75F},
-    {VariantId::shared_load_all, {}, 1.80F},
-    {VariantId::shared_load_tile, {}, 1.86F},
-    {VariantId::global, {{"width", 32}}, 5.03F},
-};
-
-constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::few_items, {{"per_thread", 1}}, 1.00F},
-    {VariantId::texture_1d_shared_tile, {}, 1.11F},
-    {VariantId::shared_load_all, {}, 1.11F},
-    {VariantId::shared_load_tile, {}, 1.16F},
-    {VariantId::global, {{"width", 32}}, 1.56F},
-};
-
-constexpr Choice<Problem> kRanking31[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.41F},
-    {VariantId::texture_1d_shared_tile, {}, 1.12F},
-    {VariantId::shared_load_all, {}, 1.15F},
-    {VariantId::shared_load_tile, {}, 1.17F},
-    {VariantId::global, {{"width", 32}}, 1.83F},
-};
-
-constexpr Choice<Problem> kRanking32[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::texture_1d_shared_tile, {}, 1.23F},
-    {VariantId::shared_load_tile, {}, 1.31F},
-    {VariantId::shared_load_all, {}, 1.34F},
-    {VariantId::global, {{"width", 32}}, 2.30F},
-};
-
-constexpr Choice<Problem> kRanking33[] = {
-    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.09F},
-    {VariantId::texture_1d_shared_tile, {}, 1.86F},
-    {VariantId::shared_load_tile, {}, 1.93F},
-    {VariantId::global, {{"width", 32}}, 3.29F},
-};
-
-constexpr Choice<Problem> kRanking34[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::texture_1d_shared_tile, {}, 2.45F},
-    {VariantId::shared_load_tile, {}, 2.66F},
-    {VariantId::shared_load_all, {}, 3.44F},
-    {VariantId::global, {{"width", 32}}, 6.32F},
-};
-
-constexpr Choice<Problem> kRanking35[] = {
-    {VariantId::register_tile, {{"per_thread", 8}}, 1.01F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.14F},
-    {VariantId::texture_1d_shared_tile, {}, 2.32F},
-    {VariantId::shared_load_tile, {}, 2.45F},
-    {VariantId::global, {{"width", 32}}, 6.42F},
-};
-
-constexpr Choice<Problem> kRanking36[] = {
-    {VariantId::expanded_tile, {}, 1.02F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.12F},
-    {VariantId::texture_1d_shared_tile, {}, 2.64F},
-    {VariantId::shared_load_tile, {}, 2.74F},
-    {VariantId::global, {{"width", 32}}, 3.90F},
-};
-
-constexpr Choice<Problem> kRanking37[] = {
-    {VariantId::expanded_tile, {}, 1.00F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.66F},
-    {VariantId::register_tile, {{"per_thread", 8}}, 1.46F},
-    {VariantId::texture_1d_shared_tile, {}, 3.90F},
-    {VariantId::shared_load_tile, {}, 4.28F},
-    {VariantId::global, {{"width", 32}}, 9.40F},
-};
-
-constexpr Choice<Problem> kRanking38[] = {
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.01F},
-    {VariantId::texture_1d_shared_tile, {}, 2.42F},
-    {VariantId::shared_load_tile, {}, 2.54F},
-    {VariantId::shared_load_all, {}, 2.70F},
-    {VariantId::global, {{"width", 32}}, 3.37F},
-};
-
-constexpr Choice<Problem> kRanking39[] = {
-    {VariantId::register_tile, {{"per_thread", 8}}, 1.00F},
-    {VariantId::register_tile, {{"per_thread", 4}}, 1.06F},
-    {VariantId::texture_1d_shared_tile, {}, 2.76F},
-    {VariantId::shared_load_tile, {}, 2.87F},
-    {VariantId::global, {{"width", 32}}, 4.87F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 4,
-        .margin = 1.02F,
-        .regret = 1.15F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.36F,
-        .path = "distances <= 270000 and queries / points <= 0.0001 and points / dims <= 56",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 30,
-        .margin = 3.22F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 270000 and queries / points <= 0.0001 and points / dims > 56",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 3,
-        .margin = 1.21F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 270000 "
-                "and queries / points > 0.0001 "
-                "and queries / dims <= 0.018 "
-                "and points / dims <= 32 "
-                "and points <= 270",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 13,
-        .margin = 1.22F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "distances <= 270000 "
-                "and queries / points > 0.0001 "
-                "and queries / dims <= 0.018 "
-                "and points / dims <= 32 "
-                "and points > 270",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 3,
-        .margin = 1.06F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "distances <= 270000 "
-                "and queries / points > 0.0001 "
-                "and queries / dims <= 0.018 "
-                "and points / dims > 32",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 67,
-        .margin = 1.08F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "distances <= 270000 "
-                "and queries / points > 0.0001 "
-                "and queries / dims > 0.018 "
-                "and dims <= 22",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 4,
-        .margin = 1.02F,
-        .regret = 1.04F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.11F,
-        .path = "distances <= 270000 "
-                "and queries / points > 0.0001 "
-                "and queries / dims > 0.018 "
-                "and dims > 22 "
-                "and distances <= 5600 "
-                "and points / dims <= 18 "
-                "and distances <= 1800",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 7,
-        .margin = 1.14F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "distances <= 270000 "
-                "and queries / points > 0.0001 "
-                "and queries / dims > 0.018 "
-                "and dims > 22 "
-                "and distances <= 5600 "
-                "and points / dims <= 18 "
-                "and distances > 1800 "
-                "and queries / dims <= 0.1",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 4,
-        .margin = 1.05F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.08F,
-        .path = "distances <= 270000 "
-                "and queries / points > 0.0001 "
-                "and queries / dims > 0.018 "
-                "and dims > 22 "
-                "and distances <= 5600 "
-                "and points / dims <= 18 "
-                "and distances > 1800 "
-                "and queries / dims > 0.1",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 1,
-        .margin = 1.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 270000 "
-                "and queries / points > 0.0001 "
-                "and queries / dims > 0.018 "
-                "and dims > 22 "
-                "and distances <= 5600 "
-                "and points / dims > 18",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 12,
-        .margin = 1.39F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 270000 "
-                "and queries / points > 0.0001 "
-                "and queries / dims > 0.018 "
-                "and dims > 22 "
-                "and distances > 5600 "
-                "and points / dims <= 128 "
-                "and terms <= 82000000 "
-                "and queries * points <= 16384 "
-                "and dims <= 330",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 3,
-        .margin = 1.14F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 270000 "
-                "and queries / points > 0.0001 "
-                "and queries / dims > 0.018 "
-                "and dims > 22 "
-                "and distances > 5600 "
-                "and points / dims <= 128 "
-                "and terms <= 82000000 "
-                "and queries * points <= 16384 "
-                "and dims > 330",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 50,
-        .margin = 1.20F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "distances <= 270000 "
-                "and queries / points > 0.0001 "
-                "and queries / dims > 0.018 "
-                "and dims > 22 "
-                "and distances > 5600 "
-                "and points / dims <= 128 "
-                "and terms <= 82000000 "
-                "and queries * points > 16384",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 7,
-        .margin = 1.06F,
-        .regret = 1.09F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.18F,
-        .path = "distances <= 270000 "
-                "and queries / points > 0.0001 "
-                "and queries / dims > 0.018 "
-                "and dims > 22 "
-                "and distances > 5600 "
-                "and points / dims <= 128 "
-                "and terms > 82000000",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 3,
-        .margin = 1.02F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "distances <= 270000 "
-                "and queries / points > 0.0001 "
-                "and queries / dims > 0.018 "
-                "and dims > 22 "
-                "and distances > 5600 "
-                "and points / dims > 128",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 41,
-        .margin = 2.19F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "distances > 270000 and queries <= 22 and queries <= 11",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 7,
-        .margin = 1.05F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "distances > 270000 "
-                "and queries <= 22 "
-                "and queries > 11 "
-                "and queries / dims <= 0.82 "
-                "and queries / points <= 6.8e-05",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 13,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "distances > 270000 "
-                "and queries <= 22 "
-                "and queries > 11 "
-                "and queries / dims <= 0.82 "
-                "and queries / points > 6.8e-05",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 12,
-        .margin = 1.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 270000 "
-                "and queries <= 22 "
-                "and queries > 11 "
-                "and queries / dims > 0.82 "
-                "and terms <= 82000000",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 1,
-        .margin = 1.40F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 270000 "
-                "and queries <= 22 "
-                "and queries > 11 "
-                "and queries / dims > 0.82 "
-                "and terms > 82000000",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 22,
-        .margin = 1.76F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "distances > 270000 "
-                "and queries > 22 "
-                "and terms <= 680000000 "
-                "and queries <= 64 "
-                "and missing == none",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 4,
-        .margin = 1.01F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "distances > 270000 "
-                "and queries > 22 "
-                "and terms <= 680000000 "
-                "and queries <= 64 "
-                "and missing != none "
-                "and queries / dims <= 1.8",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 3,
-        .margin = 1.22F,
-        .regret = 1.05F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.16F,
-        .path = "distances > 270000 "
-                "and queries > 22 "
-                "and terms <= 680000000 "
-                "and queries <= 64 "
-                "and missing != none "
-                "and queries / dims > 1.8",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 88,
-        .margin = 1.26F,
-        .regret = 1.03F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.04F,
-        .path = "distances > 270000 and queries > 22 and terms <= 680000000 and queries > 64 and dims <= 11",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
-        .problems = 1,
-        .margin = 2.45F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 270000 "
-                "and queries > 22 "
-                "and terms <= 680000000 "
-                "and queries > 64 "
-                "and dims > 11 "
-                "and queries / points <= 0.001 "
-                "and queries / points <= 0.00068",
-        .ranking = kRanking24,
-    },
-    {
-        .id = 25,
-        .problems = 11,
-        .margin = 2.63F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "distances > 270000 "
-                "and queries > 22 "
-                "and terms <= 680000000 "
-                "and queries > 64 "
-                "and dims > 11 "
-                "and queries / points <= 0.001 "
-                "and queries / points > 0.00068",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
-        .problems = 96,
-        .margin = 1.29F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "distances > 270000 "
-                "and queries > 22 "
-                "and terms <= 680000000 "
-                "and queries > 64 "
-                "and dims > 11 "
-                "and queries / points > 0.001",
-        .ranking = kRanking26,
-    },
-    {
-        .id = 27,
-        .problems = 1,
-        .margin = 2.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 270000 "
-                "and queries > 22 "
-                "and terms > 680000000 "
-                "and metric == manhattan "
-                "and terms <= 1200000000",
-        .ranking = kRanking27,
-    },
-    {
-        .id = 28,
-        .problems = 17,
-        .margin = 3.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "distances > 270000 "
-                "and queries > 22 "
-                "and terms > 680000000 "
-                "and metric == manhattan "
-                "and terms > 1200000000",
-        .ranking = kRanking28,
-    },
-    {
-        .id = 29,
-        .problems = 4,
-        .margin = 1.75F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 270000 "
-                "and queries > 22 "
-                "and terms > 680000000 "
-                "and metric != manhattan "
-                "and queries <= 64 "
-                "and missing == none",
-        .ranking = kRanking29,
-    },
-    {
-        .id = 30,
-        .problems = 3,
-        .margin = 1.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 270000 "
-                "and queries > 22 "
-                "and terms > 680000000 "
-                "and metric != manhattan "
-                "and queries <= 64 "
-                "and missing != none "
-                "and queries / dims <= 0.12",
-        .ranking = kRanking30,
-    },
-    {
-        .id = 31,
-        .problems = 7,
-        .margin = 0.80F,
-        .regret = 1.41F,
-        .regret_lo = 1.15F,
-        .regret_hi = 1.76F,
-        .path = "distances > 270000 "
-                "and queries > 22 "
-                "and terms > 680000000 "
-                "and metric != manhattan "
-                "and queries <= 64 "
-                "and missing != none "
-                "and queries / dims > 0.12",
-        .ranking = kRanking31,
-    },
-    {
-        .id = 32,
-        .problems = 3,
-        .margin = 1.23F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 270000 "
-                "and queries > 22 "
-                "and terms > 680000000 "
-                "and metric != manhattan "
-                "and queries > 64 "
-                "and metric == chebyshev "
-                "and distances <= 8200000",
-        .ranking = kRanking32,
-    },
-    {
-        .id = 33,
-        .problems = 17,
-        .margin = 2.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 270000 "
-                "and queries > 22 "
-                "and terms > 680000000 "
-                "and metric != manhattan "
-                "and queries > 64 "
-                "and metric == chebyshev "
-                "and distances > 8200000",
-        .ranking = kRanking33,
-    },
-    {
-        .id = 34,
-        .problems = 2,
-        .margin = 2.45F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 270000 "
-                "and queries > 22 "
-                "and terms > 680000000 "
-                "and metric != manhattan "
-                "and queries > 64 "
-                "and metric != chebyshev "
-                "and distances <= 1500000",
-        .ranking = kRanking34,
-    },
-    {
-        .id = 35,
-        .problems = 18,
-        .margin = 2.69F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "distances > 270000 "
-                "and queries > 22 "
-                "and terms > 680000000 "
-                "and metric != manhattan "
-                "and queries > 64 "
-                "and metric != chebyshev "
-                "and distances > 1500000 "
-                "and queries <= 100",
-        .ranking = kRanking35,
-    },
-    {
-        .id = 36,
-        .problems = 65,
-        .margin = 1.20F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "distances > 270000 "
-                "and queries > 22 "
-                "and terms > 680000000 "
-                "and metric != manhattan "
-                "and queries > 64 "
-                "and metric != chebyshev "
-                "and distances > 1500000 "
-                "and queries > 100 "
-                "and terms <= 5600000000",
-        .ranking = kRanking36,
-    },
-    {
-        .id = 37,
-        .problems = 37,
-        .margin = 1.48F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "distances > 270000 "
-                "and queries > 22 "
-                "and terms > 680000000 "
-                "and metric != manhattan "
-                "and queries > 64 "
-                "and metric != chebyshev "
-                "and distances > 1500000 "
-                "and queries > 100 "
-                "and terms > 5600000000 "
-                "and metric == euclidean",
-        .ranking = kRanking37,
-    },
-    {
-        .id = 38,
-        .problems = 5,
-        .margin = 2.41F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "distances > 270000 "
-                "and queries > 22 "
-                "and terms > 680000000 "
-                "and metric != manhattan "
-                "and queries > 64 "
-                "and metric != chebyshev "
-                "and distances > 1500000 "
-                "and queries > 100 "
-                "and terms > 5600000000 "
-                "and metric != euclidean "
-                "and queries * dims <= 330000",
-        .ranking = kRanking38,
-    },
-    {
-        .id = 39,
-        .problems = 27,
-        .margin = 3.12F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "distances > 270000 "
-                "and queries > 22 "
-                "and terms > 680000000 "
-                "and metric != manhattan "
-                "and queries > 64 "
-                "and metric != chebyshev "
-                "and distances > 1500000 "
-                "and queries > 100 "
-                "and terms > 5600000000 "
-                "and metric != euclidean "
-                "and queries * dims > 330000",
-        .ranking = kRanking39,
-    },
+    {0, 4, 1.02F, 1.15F, 1.03F, 1.36F, ranked(0, 5)},  // problems nearby
+    {1, 30, 3.22F, 1.00F, 1.00F, 1.00F, ranked(5, 5)},
+    {2, 3, 1.21F, 1.00F, 1.00F, 1.00F, ranked(10, 5)},
+    {3, 13, 1.22F, 1.02F, 1.00F, 1.05F, ranked(15, 5)},
+    {4, 3, 1.06F, 1.01F, 1.00F, 1.03F, ranked(20, 5)},
+    {5, 67, 1.08F, 1.01F, 1.00F, 1.01F, ranked(25, 5)},
+    {6, 4, 1.02F, 1.04F, 1.00F, 1.11F, ranked(30, 5)},
+    {7, 7, 1.14F, 1.02F, 1.00F, 1.04F, ranked(35, 5)},
+    {8, 4, 1.05F, 1.03F, 1.00F, 1.08F, ranked(40, 5)},
+    {9, 1, 1.02F, 1.00F, 1.00F, 1.00F, ranked(45, 5)},
+    {10, 12, 1.39F, 1.00F, 1.00F, 1.00F, ranked(50, 5)},
+    {11, 3, 1.14F, 1.00F, 1.00F, 1.00F, ranked(55, 5)},
+    {12, 50, 1.20F, 1.01F, 1.00F, 1.02F, ranked(60, 5)},
+    {13, 7, 1.06F, 1.09F, 1.02F, 1.18F, ranked(65, 5)},
+    {14, 3, 1.02F, 1.01F, 1.00F, 1.03F, ranked(70, 5)},
+    {15, 41, 2.19F, 1.01F, 1.00F, 1.02F, ranked(75, 5)},
+    {16, 7, 1.05F, 1.01F, 1.00F, 1.03F, ranked(80, 5)},
+    {17, 13, 1.04F, 1.00F, 1.00F, 1.01F, ranked(85, 5)},
+    {18, 12, 1.16F, 1.00F, 1.00F, 1.00F, ranked(90, 5)},
+    {19, 1, 1.40F, 1.00F, 1.00F, 1.00F, ranked(95, 5)},
+    {20, 22, 1.76F, 1.02F, 1.00F, 1.06F, ranked(100, 5)},
+    {21, 4, 1.01F, 1.01F, 1.00F, 1.03F, ranked(105, 5)},
+    {22, 3, 1.22F, 1.05F, 1.00F, 1.16F, ranked(110, 5)},
+    {23, 88, 1.26F, 1.03F, 1.02F, 1.04F, ranked(115, 5)},
+    {24, 1, 2.45F, 1.00F, 1.00F, 1.00F, ranked(120, 5)},
+    {25, 11, 2.63F, 1.00F, 1.00F, 1.01F, ranked(125, 5)},
+    {26, 96, 1.29F, 1.01F, 1.00F, 1.02F, ranked(130, 5)},
+    {27, 1, 2.04F, 1.00F, 1.00F, 1.00F, ranked(135, 5)},
+    {28, 17, 3.18F, 1.00F, 1.00F, 1.01F, ranked(140, 5)},
+    {29, 4, 1.75F, 1.00F, 1.00F, 1.00F, ranked(145, 5)},
+    {30, 3, 1.11F, 1.00F, 1.00F, 1.00F, ranked(150, 5)},
+    {31, 7, 0.80F, 1.41F, 1.15F, 1.76F, ranked(155, 5)},  // problems nearby
+    {32, 3, 1.23F, 1.00F, 1.00F, 1.00F, ranked(160, 5)},
+    {33, 17, 2.05F, 1.00F, 1.00F, 1.00F, ranked(165, 5)},
+    {34, 2, 2.45F, 1.00F, 1.00F, 1.00F, ranked(170, 5)},
+    {35, 18, 2.69F, 1.01F, 1.00F, 1.02F, ranked(175, 5)},
+    {36, 65, 1.20F, 1.02F, 1.01F, 1.03F, ranked(180, 5)},
+    {37, 37, 1.48F, 1.01F, 1.00F, 1.02F, ranked(185, 6)},
+    {38, 5, 2.41F, 1.01F, 1.00F, 1.02F, ranked(191, 5)},
+    {39, 27, 3.12F, 1.00F, 1.00F, 1.01F, ranked(196, 5)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.distances() <= 270'000) {
-        if (ratio(problem.queries, problem.points) <= 0.0001) {
-            if (ratio(problem.points, problem.dims) <= 56) {
-                // one_warp_partials default
-                // 4 problems nearby, margin 1.02, regret 1.15 [1.03, 1.36]
-                return kLeaves[0];
-            } else {
-                // few_items per_thread=1
-                // 30 problems, margin 3.22, regret 1.00 [1.00, 1.00]
-                return kLeaves[1];
-            }
-        } else {
-            if (ratio(problem.queries, problem.dims) <= 0.018) {
-                if (ratio(problem.points, problem.dims) <= 32) {
-                    if (problem.points <= 270) {
-                        // one_warp_shares default
-                        // 3 problems, margin 1.21, regret 1.00 [1.00, 1.00]
-                        return kLeaves[2];
-                    } else {
-                        // one_warp_partials default
-                        // 13 problems, margin 1.22, regret 1.02 [1.00, 1.05]
-                        return kLeaves[3];
-                    }
-                } else {
-                    // shared_load_all default
-                    // 3 problems, margin 1.06, regret 1.01 [1.00, 1.03]
-                    return kLeaves[4];
-                }
-            } else {
-                if (problem.dims <= 22) {
-                    // global_uncoalesced default
-                    // 67 problems, margin 1.08, regret 1.01 [1.00, 1.01]
-                    return kLeaves[5];
-                } else {
-                    if (problem.distances() <= 5600) {
-                        if (ratio(problem.points, problem.dims) <= 18) {
-                            if (problem.distances() <= 1800) {
-                                // one_warp_shares default
-                                // 4 problems, margin 1.02, regret 1.04 [1.00, 1.11]
-                                return kLeaves[6];
-                            } else {
-                                if (ratio(problem.queries, problem.dims) <= 0.1) {
-                                    // one_warp_partials default
-                                    // 7 problems, margin 1.14, regret 1.02 [1.00, 1.04]
-                                    return kLeaves[7];
-                                } else {
-                                    // shared_load_all default
-                                    // 4 problems, margin 1.05, regret 1.03 [1.00, 1.08]
-                                    return kLeaves[8];
-                                }
-                            }
-                        } else {
-                            // shared_load_all default
-                            // 1 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                            return kLeaves[9];
-                        }
-                    } else {
-                        if (ratio(problem.points, problem.dims) <= 128) {
-                            if (problem.terms() <= 82'000'000) {
-                                if (product(problem.queries, problem.points) <= 16'384) {
-                                    if (problem.dims <= 330) {
-                                        // shared_load_all default
-                                        // 12 problems, margin 1.39, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[10];
-                                    } else {
-                                        // one_warp_partials default
-                                        // 3 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[11];
-                                    }
-                                } else {
-                                    // shared_load_all default
-                                    // 50 problems, margin 1.20, regret 1.01 [1.00, 1.02]
-                                    return kLeaves[12];
-                                }
-                            } else {
-                                // texture_1d_shared_tile default
-                                // 7 problems, margin 1.06, regret 1.09 [1.02, 1.18]
-                                return kLeaves[13];
-                            }
-                        } else {
-                            // shared_load_tile default
-                            // 3 problems, margin 1.02, regret 1.01 [1.00, 1.03]
-                            return kLeaves[14];
-                        }
-                    }
-                }
-            }
-        }
-    } else {
-        if (problem.queries <= 22) {
-            if (problem.queries <= 11) {
-                // few_items per_thread=1
-                // 41 problems, margin 2.19, regret 1.01 [1.00, 1.02]
-                return kLeaves[15];
-            } else {
-                if (ratio(problem.queries, problem.dims) <= 0.82) {
-                    if (ratio(problem.queries, problem.points) <= 6.8e-05) {
-                        // few_items per_thread=1
-                        // 7 problems, margin 1.05, regret 1.01 [1.00, 1.03]
-                        return kLeaves[16];
-                    } else {
-                        // texture_1d_shared_tile default
-                        // 13 problems, margin 1.04, regret 1.00 [1.00, 1.01]
-                        return kLeaves[17];
-                    }
-                } else {
-                    if (problem.terms() <= 82'000'000) {
-                        // global_uncoalesced default
-                        // 12 problems, margin 1.16, regret 1.00 [1.00, 1.00]
-                        return kLeaves[18];
-                    } else {
-                        // register_tile per_thread=4
-                        // 1 problems, margin 1.40, regret 1.00 [1.00, 1.00]
-                        return kLeaves[19];
-                    }
-                }
-            }
-        } else {
-            if (problem.terms() <= 680'000'000) {
-                if (problem.queries <= 64) {
-                    if (problem.missing == Missing::none) {
-                        // register_tile per_thread=4
-                        // 22 problems, margin 1.76, regret 1.02 [1.00, 1.06]
-                        return kLeaves[20];
-                    } else {
-                        if (ratio(problem.queries, problem.dims) <= 1.8) {
-                            // texture_1d_shared_tile default
-                            // 4 problems, margin 1.01, regret 1.01 [1.00, 1.03]
-                            return kLeaves[21];
-                        } else {
-                            // register_tile per_thread=4
-                            // 3 problems, margin 1.22, regret 1.05 [1.00, 1.16]
-                            return kLeaves[22];
-                        }
-                    }
-                } else {
-                    if (problem.dims <= 11) {
-                        // few_items per_thread=1
-                        // else register_tile per_thread=4
-                        // 88 problems, margin 1.26, regret 1.03 [1.02, 1.04]
-                        return kLeaves[23];
-                    } else {
-                        if (ratio(problem.queries, problem.points) <= 0.001) {
-                            if (ratio(problem.queries, problem.points) <= 0.00068) {
-                                // register_tile per_thread=4
-                                // 1 problems, margin 2.45, regret 1.00 [1.00, 1.00]
-                                return kLeaves[24];
-                            } else {
-                                // register_tile per_thread=8
-                                // else register_tile per_thread=4
-                                // 11 problems, margin 2.63, regret 1.00 [1.00, 1.01]
-                                return kLeaves[25];
-                            }
-                        } else {
-                            // few_items per_thread=1
-                            // else register_tile per_thread=4
-                            // 96 problems, margin 1.29, regret 1.01 [1.00, 1.02]
-                            return kLeaves[26];
-                        }
-                    }
-                }
-            } else {
-                if (problem.metric == Metric::manhattan) {
-                    if (problem.terms() <= 1'200'000'000) {
-                        // register_tile per_thread=4
-                        // 1 problems, margin 2.04, regret 1.00 [1.00, 1.00]
-                        return kLeaves[27];
-                    } else {
-                        // register_tile per_thread=8
-                        // else register_tile per_thread=4
-                        // 17 problems, margin 3.18, regret 1.00 [1.00, 1.01]
-                        return kLeaves[28];
-                    }
-                } else {
-                    if (problem.queries <= 64) {
-                        if (problem.missing == Missing::none) {
-                            // register_tile per_thread=4
-                            // 4 problems, margin 1.75, regret 1.00 [1.00, 1.00]
-                            return kLeaves[29];
-                        } else {
-                            if (ratio(problem.queries, problem.dims) <= 0.12) {
-                                // few_items per_thread=1
-                                // 3 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                                return kLeaves[30];
-                            } else {
-                                // register_tile per_thread=4
-                                // 7 problems nearby, margin 0.80, regret 1.41 [1.15, 1.76]
-                                return kLeaves[31];
-                            }
-                        }
-                    } else {
-                        if (problem.metric == Metric::chebyshev) {
-                            if (problem.distances() <= 8'200'000) {
-                                // register_tile per_thread=4
-                                // 3 problems, margin 1.23, regret 1.00 [1.00, 1.00]
-                                return kLeaves[32];
-                            } else {
-                                // register_tile per_thread=8
-                                // else register_tile per_thread=4
-                                // 17 problems, margin 2.05, regret 1.00 [1.00, 1.00]
-                                return kLeaves[33];
-                            }
-                        } else {
-                            if (problem.distances() <= 1'500'000) {
-                                // register_tile per_thread=4
-                                // 2 problems, margin 2.45, regret 1.00 [1.00, 1.00]
-                                return kLeaves[34];
-                            } else {
-                                if (problem.queries <= 100) {
-                                    // register_tile per_thread=8
-                                    // else register_tile per_thread=4
-                                    // 18 problems, margin 2.69, regret 1.01 [1.00, 1.02]
-                                    return kLeaves[35];
-                                } else {
-                                    if (problem.terms() <= 5'600'000'000) {
-                                        // expanded_tile default
-                                        // else register_tile per_thread=4
-                                        // 65 problems, margin 1.20, regret 1.02 [1.01, 1.03]
-                                        return kLeaves[36];
-                                    } else {
-                                        if (problem.metric == Metric::euclidean) {
-                                            // expanded_tile default
-                                            // else register_tile per_thread=4
-                                            // 37 problems, margin 1.48, regret 1.01 [1.00, 1.02]
-                                            return kLeaves[37];
-                                        } else {
-                                            if (product(problem.queries, problem.dims) <= 330'000) {
-                                                // register_tile per_thread=4
-                                                // 5 problems, margin 2.41, regret 1.01 [1.00, 1.02]
-                                                return kLeaves[38];
-                                            } else {
-                                                // register_tile per_thread=8
-                                                // else register_tile per_thread=4
-                                                // 27 problems, margin 3.12, regret 1.00 [1.00, 1.01]
-                                                return kLeaves[39];
-                                            }
-                                        }
-                                    }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(distances, 270'000, 30),
+    at_most(queries_per_points, 0.0001, 5),
+    at_most(points_per_dims, 56, 4),
+    leaf(0),
+    leaf(1),
+    at_most(queries_per_dims, 0.018, 11),
+    at_most(points_per_dims, 32, 10),
+    at_most(points, 270, 9),
+    leaf(2),
+    leaf(3),
+    leaf(4),
+    at_most(dims, 22, 13),
+    leaf(5),
+    at_most(distances, 5600, 21),
+    at_most(points_per_dims, 18, 20),
+    at_most(distances, 1800, 17),
+    leaf(6),
+    at_most(queries_per_dims, 0.1, 19),
+    leaf(7),
+    leaf(8),
+    leaf(9),
+    at_most(points_per_dims, 128, 29),
+    at_most(terms, 82'000'000, 28),
+    at_most(queries_times_points, 16'384, 27),
+    at_most(dims, 330, 26),
+    leaf(10),
+    leaf(11),
+    leaf(12),
+    leaf(13),
+    leaf(14),
+    at_most(queries, 22, 40),
+    at_most(queries, 11, 33),
+    leaf(15),
+    at_most(queries_per_dims, 0.82, 37),
+    at_most(queries_per_points, 6.8e-05, 36),
+    leaf(16),
+    leaf(17),
+    at_most(terms, 82'000'000, 39),
+    leaf(18),
+    leaf(19),
+    at_most(terms, 680'000'000, 54),
+    at_most(queries, 64, 47),
+    is(missing, Missing::none, 44),
+    leaf(20),
+    at_most(queries_per_dims, 1.8, 46),
+    leaf(21),
+    leaf(22),
+    at_most(dims, 11, 49),
+    leaf(23),
+    at_most(queries_per_points, 0.001, 53),
+    at_most(queries_per_points, 0.00068, 52),
+    leaf(24),
+    leaf(25),
+    leaf(26),
+    is(metric, Metric::manhattan, 58),
+    at_most(terms, 1'200'000'000, 57),
+    leaf(27),
+    leaf(28),
+    at_most(queries, 64, 64),
+    is(missing, Missing::none, 61),
+    leaf(29),
+    at_most(queries_per_dims, 0.12, 63),
+    leaf(30),
+    leaf(31),
+    is(metric, Metric::chebyshev, 68),
+    at_most(distances, 8'200'000, 67),
+    leaf(32),
+    leaf(33),
+    at_most(distances, 1'500'000, 70),
+    leaf(34),
+    at_most(queries, 100, 72),
+    leaf(35),
+    at_most(terms, 5'600'000'000, 74),
+    leaf(36),
+    is(metric, Metric::euclidean, 76),
+    leaf(37),
+    at_most(queries_times_dims, 330'000, 78),
+    leaf(38),
+    leaf(39),
+};
 
 }  // namespace
 
@@ -1219,8 +264,11 @@ Selector<Problem> nvidia_h200() {
                    .l2_bytes = 62914560,
                    .bytes_per_second = 4814304000000},
         .data_sha256 = "9ec3ca57b93c2bda35fed78fda9cacdc061bdddc7db2a82bff9968ba6a0e5dc7",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -18,52 +18,44 @@
 namespace espalier::dot::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx2, {{"parallel", 0}}, 1.00F},
-    {VariantId::cpu_openmp, {}, 5.15F},
-    {VariantId::cpu_scalar, {}, 6.26F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    elements,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_openmp, {}, 2.77F},
-    {VariantId::cpu_scalar, {}, 43.08F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.elements); },
 };
 
+constexpr Column kColumns[] = {
+    {"elements", 0},
+};
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_avx2, {{"parallel", 0}}},
+    {VariantId::cpu_openmp, {}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_avx2, {{"parallel", 1}}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 5.15F), at(2, 6.26F),
+    at(3, 1.00F), at(1, 2.77F), at(2, 43.08F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 11,
-        .margin = 5.15F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 56000",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 12,
-        .margin = 2.77F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements > 56000",
-        .ranking = kRanking1,
-    },
+    {0, 11, 5.15F, 1.00F, 1.00F, 1.00F, ranked(0, 3)},
+    {1, 12, 2.77F, 1.00F, 1.00F, 1.00F, ranked(3, 3)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.elements <= 56'000) {
-        // cpu_avx2 parallel=0
-        // 11 problems, margin 5.15, regret 1.00 [1.00, 1.00]
-        return kLeaves[0];
-    } else {
-        // cpu_avx2 parallel=1
-        // 12 problems, margin 2.77, regret 1.00 [1.00, 1.00]
-        return kLeaves[1];
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(elements, 56'000, 2),
+    leaf(0),
+    leaf(1),
+};
 
 }  // namespace
 
@@ -72,8 +64,11 @@ Selector<Problem> cpu_emeraldrapids_avx2_16t() {
         .device_key = "cpu-emeraldrapids-avx2-16t",
         .device = {.isa = Isa::avx2, .microarchitecture = "emeraldrapids", .threads = 16},
         .data_sha256 = "905b0449a774191420377ab63e74cd7a7f11ee1c9e2747ccbab340d6c30adb2b",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

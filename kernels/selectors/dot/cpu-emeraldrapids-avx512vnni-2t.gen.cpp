@@ -18,52 +18,44 @@
 namespace espalier::dot::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx2, {{"parallel", 0}}, 1.00F},
-    {VariantId::cpu_openmp, {}, 2.91F},
-    {VariantId::cpu_scalar, {}, 4.17F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    elements,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_openmp, {}, 2.49F},
-    {VariantId::cpu_scalar, {}, 8.16F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.elements); },
 };
 
+constexpr Column kColumns[] = {
+    {"elements", 0},
+};
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_avx2, {{"parallel", 0}}},
+    {VariantId::cpu_openmp, {}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_avx2, {{"parallel", 1}}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 2.91F), at(2, 4.17F),
+    at(3, 1.00F), at(1, 2.49F), at(2, 8.16F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 9,
-        .margin = 2.91F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 18000",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 14,
-        .margin = 2.49F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements > 18000",
-        .ranking = kRanking1,
-    },
+    {0, 9, 2.91F, 1.00F, 1.00F, 1.00F, ranked(0, 3)},
+    {1, 14, 2.49F, 1.00F, 1.00F, 1.00F, ranked(3, 3)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.elements <= 18'000) {
-        // cpu_avx2 parallel=0
-        // 9 problems, margin 2.91, regret 1.00 [1.00, 1.00]
-        return kLeaves[0];
-    } else {
-        // cpu_avx2 parallel=1
-        // 14 problems, margin 2.49, regret 1.00 [1.00, 1.00]
-        return kLeaves[1];
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(elements, 18'000, 2),
+    leaf(0),
+    leaf(1),
+};
 
 }  // namespace
 
@@ -72,8 +64,11 @@ Selector<Problem> cpu_emeraldrapids_avx512vnni_2t() {
         .device_key = "cpu-emeraldrapids-avx512vnni-2t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "emeraldrapids", .threads = 2},
         .data_sha256 = "2a9fa8313405d940b6c687d2a9a951f7e27b5c30e89a0f6492f7f6455a852978",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -18,52 +18,44 @@
 namespace espalier::dot::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx2, {{"parallel", 0}}, 1.00F},
-    {VariantId::cpu_openmp, {}, 3.16F},
-    {VariantId::cpu_scalar, {}, 5.38F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    elements,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_openmp, {}, 3.28F},
-    {VariantId::cpu_scalar, {}, 34.33F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.elements); },
 };
 
+constexpr Column kColumns[] = {
+    {"elements", 0},
+};
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_avx2, {{"parallel", 0}}},
+    {VariantId::cpu_openmp, {}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_avx2, {{"parallel", 1}}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 3.16F), at(2, 5.38F),
+    at(3, 1.00F), at(1, 3.28F), at(2, 34.33F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 11,
-        .margin = 3.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 33000",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 12,
-        .margin = 3.28F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements > 33000",
-        .ranking = kRanking1,
-    },
+    {0, 11, 3.16F, 1.00F, 1.00F, 1.00F, ranked(0, 3)},
+    {1, 12, 3.28F, 1.00F, 1.00F, 1.00F, ranked(3, 3)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.elements <= 33'000) {
-        // cpu_avx2 parallel=0
-        // 11 problems, margin 3.16, regret 1.00 [1.00, 1.00]
-        return kLeaves[0];
-    } else {
-        // cpu_avx2 parallel=1
-        // 12 problems, margin 3.28, regret 1.00 [1.00, 1.00]
-        return kLeaves[1];
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(elements, 33'000, 2),
+    leaf(0),
+    leaf(1),
+};
 
 }  // namespace
 
@@ -72,8 +64,11 @@ Selector<Problem> cpu_emeraldrapids_avx512vnni_8t() {
         .device_key = "cpu-emeraldrapids-avx512vnni-8t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "emeraldrapids", .threads = 8},
         .data_sha256 = "aae0f84fa420e6b4f9fbc1d73e0542c15da55e55bb8ae2d535d82df26fe8d3d9",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -18,52 +18,44 @@
 namespace espalier::dot::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx2, {{"parallel", 0}}, 1.00F},
-    {VariantId::cpu_openmp, {}, 3.35F},
-    {VariantId::cpu_scalar, {}, 4.67F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    elements,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_openmp, {}, 2.20F},
-    {VariantId::cpu_scalar, {}, 7.33F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.elements); },
 };
 
+constexpr Column kColumns[] = {
+    {"elements", 0},
+};
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_avx2, {{"parallel", 0}}},
+    {VariantId::cpu_openmp, {}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_avx2, {{"parallel", 1}}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 3.35F), at(2, 4.67F),
+    at(3, 1.00F), at(1, 2.20F), at(2, 7.33F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 9,
-        .margin = 3.35F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 22000",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 14,
-        .margin = 2.20F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements > 22000",
-        .ranking = kRanking1,
-    },
+    {0, 9, 3.35F, 1.00F, 1.00F, 1.00F, ranked(0, 3)},
+    {1, 14, 2.20F, 1.00F, 1.00F, 1.00F, ranked(3, 3)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.elements <= 22'000) {
-        // cpu_avx2 parallel=0
-        // 9 problems, margin 3.35, regret 1.00 [1.00, 1.00]
-        return kLeaves[0];
-    } else {
-        // cpu_avx2 parallel=1
-        // 14 problems, margin 2.20, regret 1.00 [1.00, 1.00]
-        return kLeaves[1];
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(elements, 22'000, 2),
+    leaf(0),
+    leaf(1),
+};
 
 }  // namespace
 
@@ -72,8 +64,11 @@ Selector<Problem> cpu_graniterapids_avx512vnni_2t() {
         .device_key = "cpu-graniterapids-avx512vnni-2t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "graniterapids", .threads = 2},
         .data_sha256 = "fb5aae5b85f0c119798645523aac0403a13903389f8e27aac51d575c350a180c",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -18,52 +18,44 @@
 namespace espalier::dot::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx2, {{"parallel", 0}}, 1.01F},
-    {VariantId::cpu_openmp, {}, 2.52F},
-    {VariantId::cpu_scalar, {}, 6.66F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    elements,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_openmp, {}, 2.36F},
-    {VariantId::cpu_scalar, {}, 14.51F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.elements); },
 };
 
+constexpr Column kColumns[] = {
+    {"elements", 0},
+};
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_avx2, {{"parallel", 0}}},
+    {VariantId::cpu_openmp, {}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_avx2, {{"parallel", 1}}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.01F), at(1, 2.52F), at(2, 6.66F),
+    at(3, 1.00F), at(1, 2.36F), at(2, 14.51F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 12,
-        .margin = 2.51F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "elements <= 68000",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 11,
-        .margin = 2.36F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements > 68000",
-        .ranking = kRanking1,
-    },
+    {0, 12, 2.51F, 1.01F, 1.00F, 1.02F, ranked(0, 3)},
+    {1, 11, 2.36F, 1.00F, 1.00F, 1.00F, ranked(3, 3)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.elements <= 68'000) {
-        // cpu_avx2 parallel=0
-        // 12 problems, margin 2.51, regret 1.01 [1.00, 1.02]
-        return kLeaves[0];
-    } else {
-        // cpu_avx2 parallel=1
-        // 11 problems, margin 2.36, regret 1.00 [1.00, 1.00]
-        return kLeaves[1];
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(elements, 68'000, 2),
+    leaf(0),
+    leaf(1),
+};
 
 }  // namespace
 
@@ -72,8 +64,11 @@ Selector<Problem> cpu_zen5_avx2_2t() {
         .device_key = "cpu-zen5-avx2-2t",
         .device = {.isa = Isa::avx2, .microarchitecture = "zen5", .threads = 2},
         .data_sha256 = "ab12e1c1aca6a5e81add8a4c2915b4339971b9d58b849340559bfc095f44a613",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -18,235 +18,76 @@
 namespace espalier::dot::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    elements,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_avx2, {{"parallel", 0}}, 1.00F},
-    {VariantId::cpu_openmp, {}, 1.97F},
-    {VariantId::cpu_scalar, {}, 3.22F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.elements); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2, {{"parallel", 1}}, 1.01F},
-    {VariantId::cpu_openmp, {}, 2.05F},
-    {VariantId::cpu_scalar, {}, 8.99F},
+constexpr Column kColumns[] = {
+    {"elements", 0},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_avx2, {{"parallel", 0}}, 1.06F},
-    {VariantId::cpu_openmp, {}, 2.45F},
-    {VariantId::cpu_scalar, {}, 9.96F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_avx2, {{"parallel", 0}}},
+    {VariantId::cpu_openmp, {}},
+    {VariantId::cpu_avx2, {{"parallel", 1}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_avx2, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_openmp, {}, 2.28F},
-    {VariantId::cpu_scalar, {}, 12.23F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F),
+    at(1, 1.00F), at(2, 1.97F), at(0, 3.22F),
+    at(3, 1.01F), at(2, 2.05F), at(0, 8.99F),
+    at(1, 1.06F), at(2, 2.45F), at(0, 9.96F),
+    at(3, 1.00F), at(2, 2.28F), at(0, 12.23F),
+    at(1, 1.12F), at(2, 2.67F), at(0, 13.39F),
+    at(3, 1.02F), at(2, 2.98F), at(0, 17.15F),
+    at(1, 1.10F), at(2, 3.10F), at(0, 17.62F),
+    at(1, 1.11F), at(3, 1.07F), at(2, 3.09F), at(0, 18.15F),
+    at(3, 1.00F), at(2, 2.03F), at(0, 12.12F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx2, {{"parallel", 0}}, 1.12F},
-    {VariantId::cpu_openmp, {}, 2.67F},
-    {VariantId::cpu_scalar, {}, 13.39F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx2, {{"parallel", 1}}, 1.02F},
-    {VariantId::cpu_openmp, {}, 2.98F},
-    {VariantId::cpu_scalar, {}, 17.15F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_avx2, {{"parallel", 0}}, 1.10F},
-    {VariantId::cpu_openmp, {}, 3.10F},
-    {VariantId::cpu_scalar, {}, 17.62F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx2, {{"parallel", 0}}, 1.11F},
-    {VariantId::cpu_avx2, {{"parallel", 1}}, 1.07F},
-    {VariantId::cpu_openmp, {}, 3.09F},
-    {VariantId::cpu_scalar, {}, 18.15F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx2, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_openmp, {}, 2.03F},
-    {VariantId::cpu_scalar, {}, 12.12F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 13,
-        .margin = 1.45F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 27000 and elements <= 560",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 62,
-        .margin = 1.96F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "elements <= 27000 and elements > 560 and elements <= 16384 and elements <= 8192",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 8,
-        .margin = 2.03F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "elements <= 27000 "
-                "and elements > 560 "
-                "and elements <= 16384 "
-                "and elements > 8192 "
-                "and elements <= 12000",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 9,
-        .margin = 2.32F,
-        .regret = 1.06F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.09F,
-        .path = "elements <= 27000 "
-                "and elements > 560 "
-                "and elements <= 16384 "
-                "and elements > 8192 "
-                "and elements > 12000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 2,
-        .margin = 2.28F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 27000 and elements > 560 and elements > 16384 and elements <= 18000",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 8,
-        .margin = 2.39F,
-        .regret = 1.12F,
-        .regret_lo = 1.05F,
-        .regret_hi = 1.19F,
-        .path = "elements <= 27000 and elements > 560 and elements > 16384 and elements > 18000",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 14,
-        .margin = 2.92F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "elements > 27000 and elements <= 56000 and elements <= 47000",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 3,
-        .margin = 2.83F,
-        .regret = 1.10F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.32F,
-        .path = "elements > 27000 and elements <= 56000 and elements > 47000",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 4,
-        .margin = 2.79F,
-        .regret = 1.11F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.37F,
-        .path = "elements > 27000 and elements > 56000 and elements <= 68000",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 149,
-        .margin = 2.03F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements > 27000 and elements > 56000 and elements > 68000",
-        .ranking = kRanking9,
-    },
+    {0, 13, 1.45F, 1.00F, 1.00F, 1.00F, ranked(0, 1)},
+    {1, 62, 1.96F, 1.00F, 1.00F, 1.01F, ranked(1, 3)},
+    {2, 8, 2.03F, 1.01F, 1.00F, 1.02F, ranked(4, 3)},
+    {3, 9, 2.32F, 1.06F, 1.02F, 1.09F, ranked(7, 3)},
+    {4, 2, 2.28F, 1.00F, 1.00F, 1.00F, ranked(10, 3)},
+    {5, 8, 2.39F, 1.12F, 1.05F, 1.19F, ranked(13, 3)},
+    {6, 14, 2.92F, 1.02F, 1.00F, 1.06F, ranked(16, 3)},
+    {7, 3, 2.83F, 1.10F, 1.00F, 1.32F, ranked(19, 3)},
+    {8, 4, 2.79F, 1.11F, 1.00F, 1.37F, ranked(22, 4)},
+    {9, 149, 2.03F, 1.00F, 1.00F, 1.00F, ranked(26, 3)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.elements <= 27'000) {
-        if (problem.elements <= 560) {
-            // cpu_scalar default
-            // 13 problems, margin 1.45, regret 1.00 [1.00, 1.00]
-            return kLeaves[0];
-        } else {
-            if (problem.elements <= 16'384) {
-                if (problem.elements <= 8192) {
-                    // cpu_avx2 parallel=0
-                    // 62 problems, margin 1.96, regret 1.00 [1.00, 1.01]
-                    return kLeaves[1];
-                } else {
-                    if (problem.elements <= 12'000) {
-                        // cpu_avx2 parallel=1
-                        // 8 problems, margin 2.03, regret 1.01 [1.00, 1.02]
-                        return kLeaves[2];
-                    } else {
-                        // cpu_avx2 parallel=0
-                        // 9 problems, margin 2.32, regret 1.06 [1.02, 1.09]
-                        return kLeaves[3];
-                    }
-                }
-            } else {
-                if (problem.elements <= 18'000) {
-                    // cpu_avx2 parallel=1
-                    // 2 problems, margin 2.28, regret 1.00 [1.00, 1.00]
-                    return kLeaves[4];
-                } else {
-                    // cpu_avx2 parallel=0
-                    // 8 problems, margin 2.39, regret 1.12 [1.05, 1.19]
-                    return kLeaves[5];
-                }
-            }
-        }
-    } else {
-        if (problem.elements <= 56'000) {
-            if (problem.elements <= 47'000) {
-                // cpu_avx2 parallel=1
-                // 14 problems, margin 2.92, regret 1.02 [1.00, 1.06]
-                return kLeaves[6];
-            } else {
-                // cpu_avx2 parallel=0
-                // 3 problems, margin 2.83, regret 1.10 [1.00, 1.32]
-                return kLeaves[7];
-            }
-        } else {
-            if (problem.elements <= 68'000) {
-                // cpu_avx2 parallel=0
-                // 4 problems, margin 2.79, regret 1.11 [1.00, 1.37]
-                return kLeaves[8];
-            } else {
-                // cpu_avx2 parallel=1
-                // 149 problems, margin 2.03, regret 1.00 [1.00, 1.00]
-                return kLeaves[9];
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(elements, 27'000, 12),
+    at_most(elements, 560, 3),
+    leaf(0),
+    at_most(elements, 16'384, 9),
+    at_most(elements, 8192, 6),
+    leaf(1),
+    at_most(elements, 12'000, 8),
+    leaf(2),
+    leaf(3),
+    at_most(elements, 18'000, 11),
+    leaf(4),
+    leaf(5),
+    at_most(elements, 56'000, 16),
+    at_most(elements, 47'000, 15),
+    leaf(6),
+    leaf(7),
+    at_most(elements, 68'000, 18),
+    leaf(8),
+    leaf(9),
+};
 
 }  // namespace
 
@@ -255,8 +96,11 @@ Selector<Problem> cpu_zen5_avx512vnni_2t() {
         .device_key = "cpu-zen5-avx512vnni-2t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "zen5", .threads = 2},
         .data_sha256 = "501ebbf5dd5adecf6c19189c4b76942f9679c299af074d1f659923d7bb2cb6c4",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

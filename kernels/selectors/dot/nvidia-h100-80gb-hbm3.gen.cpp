@@ -18,153 +18,65 @@
 namespace espalier::dot::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::one_block, {}, 1.00F},
-    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.04F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    elements,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.00F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.elements); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::atomic_float, {{"blocks_per_sm", 4}}, 1.00F},
-    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.02F},
+constexpr Column kColumns[] = {
+    {"elements", 0},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.00F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::one_block, {}},
+    {VariantId::atomic_float, {{"blocks_per_sm", 8}}},
+    {VariantId::atomic_float, {{"blocks_per_sm", 4}}},
+    {VariantId::vectorised, {{"blocks_per_sm", 4}}},
+    {VariantId::vectorised, {{"blocks_per_sm", 8}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::vectorised, {{"blocks_per_sm", 4}}, 1.00F},
-    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.05F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 1.04F),
+    at(1, 1.00F),
+    at(2, 1.00F), at(1, 1.02F),
+    at(1, 1.00F),
+    at(3, 1.00F), at(1, 1.05F),
+    at(4, 1.01F), at(1, 1.06F),
+    at(3, 1.00F), at(1, 1.08F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::vectorised, {{"blocks_per_sm", 8}}, 1.01F},
-    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.06F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::vectorised, {{"blocks_per_sm", 4}}, 1.00F},
-    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.08F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 28,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "elements <= 3900000 and elements <= 8192",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 38,
-        .margin = 1.90F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 3900000 and elements > 8192 and elements <= 390000 and elements <= 180000",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 11,
-        .margin = 1.52F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 3900000 and elements > 8192 and elements <= 390000 and elements > 180000",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 34,
-        .margin = 1.22F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 3900000 and elements > 8192 and elements > 390000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 10,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements > 3900000 and elements <= 8200000",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 3,
-        .margin = 1.05F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "elements > 3900000 and elements > 8200000 and elements <= 12000000",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 44,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements > 3900000 and elements > 8200000 and elements > 12000000",
-        .ranking = kRanking6,
-    },
+    {0, 28, 1.04F, 1.00F, 1.00F, 1.01F, ranked(0, 2)},
+    {1, 38, 1.90F, 1.00F, 1.00F, 1.00F, ranked(2, 1)},
+    {2, 11, 1.52F, 1.00F, 1.00F, 1.00F, ranked(3, 2)},
+    {3, 34, 1.22F, 1.00F, 1.00F, 1.00F, ranked(5, 1)},
+    {4, 10, 1.05F, 1.00F, 1.00F, 1.00F, ranked(6, 2)},
+    {5, 3, 1.05F, 1.01F, 1.00F, 1.02F, ranked(8, 2)},
+    {6, 44, 1.08F, 1.00F, 1.00F, 1.00F, ranked(10, 2)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.elements <= 3'900'000) {
-        if (problem.elements <= 8192) {
-            // one_block default
-            // 28 problems, margin 1.04, regret 1.00 [1.00, 1.01]
-            return kLeaves[0];
-        } else {
-            if (problem.elements <= 390'000) {
-                if (problem.elements <= 180'000) {
-                    // atomic_float blocks_per_sm=8
-                    // 38 problems, margin 1.90, regret 1.00 [1.00, 1.00]
-                    return kLeaves[1];
-                } else {
-                    // atomic_float blocks_per_sm=4
-                    // 11 problems, margin 1.52, regret 1.00 [1.00, 1.00]
-                    return kLeaves[2];
-                }
-            } else {
-                // atomic_float blocks_per_sm=8
-                // 34 problems, margin 1.22, regret 1.00 [1.00, 1.00]
-                return kLeaves[3];
-            }
-        }
-    } else {
-        if (problem.elements <= 8'200'000) {
-            // vectorised blocks_per_sm=4
-            // 10 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-            return kLeaves[4];
-        } else {
-            if (problem.elements <= 12'000'000) {
-                // vectorised blocks_per_sm=8
-                // 3 problems, margin 1.05, regret 1.01 [1.00, 1.02]
-                return kLeaves[5];
-            } else {
-                // vectorised blocks_per_sm=4
-                // 44 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                return kLeaves[6];
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(elements, 3'900'000, 8),
+    at_most(elements, 8192, 3),
+    leaf(0),
+    at_most(elements, 390'000, 7),
+    at_most(elements, 180'000, 6),
+    leaf(1),
+    leaf(2),
+    leaf(3),
+    at_most(elements, 8'200'000, 10),
+    leaf(4),
+    at_most(elements, 12'000'000, 12),
+    leaf(5),
+    leaf(6),
+};
 
 }  // namespace
 
@@ -178,8 +90,11 @@ Selector<Problem> nvidia_h100_80gb_hbm3() {
                    .l2_bytes = 52428800,
                    .bytes_per_second = 3352320000000},
         .data_sha256 = "d664c61b027afdf8776da61fbfefa4606797ccc5588b1ca85657bc771689620d",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

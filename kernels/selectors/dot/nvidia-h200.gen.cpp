@@ -19,134 +19,61 @@
 namespace espalier::dot::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::vectorised, {{"blocks_per_sm", 8}}, 1.00F},
-    {VariantId::one_block, {}, 1.10F},
-    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.30F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    elements,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::one_block, {}, 1.00F},
-    {VariantId::atomic_float, {{"blocks_per_sm", 4}}, 1.07F},
-    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.07F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.elements); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.00F},
+constexpr Column kColumns[] = {
+    {"elements", 0},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::atomic_float, {{"blocks_per_sm", 4}}, 1.00F},
-    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.04F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::vectorised, {{"blocks_per_sm", 8}}},
+    {VariantId::one_block, {}},
+    {VariantId::atomic_float, {{"blocks_per_sm", 8}}},
+    {VariantId::atomic_float, {{"blocks_per_sm", 4}}},
+    {VariantId::vectorised, {{"blocks_per_sm", 4}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.00F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 1.10F), at(2, 1.30F),
+    at(1, 1.00F), at(3, 1.07F), at(2, 1.07F),
+    at(2, 1.00F),
+    at(3, 1.00F), at(2, 1.04F),
+    at(2, 1.00F),
+    at(4, 1.00F), at(2, 1.15F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::vectorised, {{"blocks_per_sm", 4}}, 1.00F},
-    {VariantId::atomic_float, {{"blocks_per_sm", 8}}, 1.15F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 2,
-        .margin = 1.10F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 3300000 and elements <= 16384 and elements <= 1024",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 43,
-        .margin = 1.06F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "elements <= 3300000 and elements <= 16384 and elements > 1024",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 30,
-        .margin = 1.74F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 3300000 and elements > 16384 and elements <= 390000 and elements <= 180000",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 12,
-        .margin = 1.46F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "elements <= 3300000 and elements > 16384 and elements <= 390000 and elements > 180000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 28,
-        .margin = 1.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "elements <= 3300000 and elements > 16384 and elements > 390000",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 54,
-        .margin = 1.14F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "elements > 3300000",
-        .ranking = kRanking5,
-    },
+    {0, 2, 1.10F, 1.00F, 1.00F, 1.00F, ranked(0, 3)},
+    {1, 43, 1.06F, 1.00F, 1.00F, 1.01F, ranked(3, 3)},
+    {2, 30, 1.74F, 1.00F, 1.00F, 1.00F, ranked(6, 1)},
+    {3, 12, 1.46F, 1.00F, 1.00F, 1.00F, ranked(7, 2)},
+    {4, 28, 1.16F, 1.00F, 1.00F, 1.01F, ranked(9, 1)},
+    {5, 54, 1.14F, 1.00F, 1.00F, 1.01F, ranked(10, 2)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.elements <= 3'300'000) {
-        if (problem.elements <= 16'384) {
-            if (problem.elements <= 1024) {
-                // vectorised blocks_per_sm=8
-                // 2 problems, margin 1.10, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                // one_block default
-                // 43 problems, margin 1.06, regret 1.00 [1.00, 1.01]
-                return kLeaves[1];
-            }
-        } else {
-            if (problem.elements <= 390'000) {
-                if (problem.elements <= 180'000) {
-                    // atomic_float blocks_per_sm=8
-                    // 30 problems, margin 1.74, regret 1.00 [1.00, 1.00]
-                    return kLeaves[2];
-                } else {
-                    // atomic_float blocks_per_sm=4
-                    // 12 problems, margin 1.46, regret 1.00 [1.00, 1.00]
-                    return kLeaves[3];
-                }
-            } else {
-                // atomic_float blocks_per_sm=8
-                // 28 problems, margin 1.16, regret 1.00 [1.00, 1.01]
-                return kLeaves[4];
-            }
-        }
-    } else {
-        // vectorised blocks_per_sm=4
-        // 54 problems, margin 1.14, regret 1.00 [1.00, 1.01]
-        return kLeaves[5];
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(elements, 3'300'000, 10),
+    at_most(elements, 16'384, 5),
+    at_most(elements, 1024, 4),
+    leaf(0),
+    leaf(1),
+    at_most(elements, 390'000, 9),
+    at_most(elements, 180'000, 8),
+    leaf(2),
+    leaf(3),
+    leaf(4),
+    leaf(5),
+};
 
 }  // namespace
 
@@ -160,8 +87,11 @@ Selector<Problem> nvidia_h200() {
                    .l2_bytes = 62914560,
                    .bytes_per_second = 4814304000000},
         .data_sha256 = "9dda8454b24ecf5fd87ac1a6ec178befb5bfc049b85c2d4143e5c1976ff1c0d7",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -18,51 +18,44 @@
 namespace espalier::histogram::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_replicas, {{"parallel", 0}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.81F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    bytes,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_replicas, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_openmp, {}, 2.05F},
-    {VariantId::cpu_scalar, {}, 12.60F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.bytes); },
 };
 
+constexpr Column kColumns[] = {
+    {"bytes", 0},
+};
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_replicas, {{"parallel", 0}}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_replicas, {{"parallel", 1}}},
+    {VariantId::cpu_openmp, {}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 1.81F),
+    at(2, 1.00F), at(3, 2.05F), at(1, 12.60F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 12,
-        .margin = 1.81F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "bytes <= 39000",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 24,
-        .margin = 2.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "bytes > 39000",
-        .ranking = kRanking1,
-    },
+    {0, 12, 1.81F, 1.00F, 1.00F, 1.00F, ranked(0, 2)},
+    {1, 24, 2.05F, 1.00F, 1.00F, 1.00F, ranked(2, 3)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.bytes <= 39'000) {
-        // cpu_replicas parallel=0
-        // 12 problems, margin 1.81, regret 1.00 [1.00, 1.00]
-        return kLeaves[0];
-    } else {
-        // cpu_replicas parallel=1
-        // 24 problems, margin 2.05, regret 1.00 [1.00, 1.00]
-        return kLeaves[1];
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(bytes, 39'000, 2),
+    leaf(0),
+    leaf(1),
+};
 
 }  // namespace
 
@@ -71,8 +64,11 @@ Selector<Problem> cpu_emeraldrapids_avx512vnni_16t() {
         .device_key = "cpu-emeraldrapids-avx512vnni-16t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "emeraldrapids", .threads = 16},
         .data_sha256 = "b797982db51fe6b069a796dfebbbc32bf6358460994676bf60ed36adf3878095",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

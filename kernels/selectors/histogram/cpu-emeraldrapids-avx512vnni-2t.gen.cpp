@@ -18,51 +18,44 @@
 namespace espalier::histogram::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_replicas, {{"parallel", 0}}, 1.03F},
-    {VariantId::cpu_scalar, {}, 1.54F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    bytes,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_replicas, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_openmp, {}, 1.57F},
-    {VariantId::cpu_scalar, {}, 2.70F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.bytes); },
 };
 
+constexpr Column kColumns[] = {
+    {"bytes", 0},
+};
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_replicas, {{"parallel", 0}}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_replicas, {{"parallel", 1}}},
+    {VariantId::cpu_openmp, {}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.03F), at(1, 1.54F),
+    at(2, 1.00F), at(3, 1.57F), at(1, 2.70F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 8,
-        .margin = 1.49F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.08F,
-        .path = "bytes <= 8192",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 26,
-        .margin = 1.57F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "bytes > 8192",
-        .ranking = kRanking1,
-    },
+    {0, 8, 1.49F, 1.03F, 1.00F, 1.08F, ranked(0, 2)},
+    {1, 26, 1.57F, 1.00F, 1.00F, 1.01F, ranked(2, 3)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.bytes <= 8192) {
-        // cpu_replicas parallel=0
-        // 8 problems, margin 1.49, regret 1.03 [1.00, 1.08]
-        return kLeaves[0];
-    } else {
-        // cpu_replicas parallel=1
-        // 26 problems, margin 1.57, regret 1.00 [1.00, 1.01]
-        return kLeaves[1];
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(bytes, 8192, 2),
+    leaf(0),
+    leaf(1),
+};
 
 }  // namespace
 
@@ -71,8 +64,11 @@ Selector<Problem> cpu_emeraldrapids_avx512vnni_2t() {
         .device_key = "cpu-emeraldrapids-avx512vnni-2t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "emeraldrapids", .threads = 2},
         .data_sha256 = "4069d774a777fea8054ebbaf36d3694641a2a12bbf12e5aaa2983d6a69e775d9",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -18,51 +18,44 @@
 namespace espalier::histogram::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_replicas, {{"parallel", 0}}, 1.04F},
-    {VariantId::cpu_scalar, {}, 1.45F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    bytes,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_replicas, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_openmp, {}, 1.59F},
-    {VariantId::cpu_scalar, {}, 2.79F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.bytes); },
 };
 
+constexpr Column kColumns[] = {
+    {"bytes", 0},
+};
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_replicas, {{"parallel", 0}}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_replicas, {{"parallel", 1}}},
+    {VariantId::cpu_openmp, {}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.04F), at(1, 1.45F),
+    at(2, 1.00F), at(3, 1.59F), at(1, 2.79F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 8,
-        .margin = 1.39F,
-        .regret = 1.04F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.11F,
-        .path = "bytes <= 10000",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 26,
-        .margin = 1.59F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "bytes > 10000",
-        .ranking = kRanking1,
-    },
+    {0, 8, 1.39F, 1.04F, 1.01F, 1.11F, ranked(0, 2)},
+    {1, 26, 1.59F, 1.00F, 1.00F, 1.00F, ranked(2, 3)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.bytes <= 10'000) {
-        // cpu_replicas parallel=0
-        // 8 problems, margin 1.39, regret 1.04 [1.01, 1.11]
-        return kLeaves[0];
-    } else {
-        // cpu_replicas parallel=1
-        // 26 problems, margin 1.59, regret 1.00 [1.00, 1.00]
-        return kLeaves[1];
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(bytes, 10'000, 2),
+    leaf(0),
+    leaf(1),
+};
 
 }  // namespace
 
@@ -71,8 +64,11 @@ Selector<Problem> cpu_emeraldrapids_generic_2t() {
         .device_key = "cpu-emeraldrapids-generic-2t",
         .device = {.isa = Isa::generic, .microarchitecture = "emeraldrapids", .threads = 2},
         .data_sha256 = "12cc64a2e61df438e995b18e3c476aec331436786ff8d4462a3b36a73e9ad2b3",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -18,51 +18,44 @@
 namespace espalier::histogram::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_replicas, {{"parallel", 0}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 1.54F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    bytes,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_replicas, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_openmp, {}, 1.62F},
-    {VariantId::cpu_scalar, {}, 3.42F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.bytes); },
 };
 
+constexpr Column kColumns[] = {
+    {"bytes", 0},
+};
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_replicas, {{"parallel", 0}}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_replicas, {{"parallel", 1}}},
+    {VariantId::cpu_openmp, {}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.01F), at(1, 1.54F),
+    at(2, 1.00F), at(3, 1.62F), at(1, 3.42F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 8,
-        .margin = 1.53F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "bytes <= 10000",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 28,
-        .margin = 1.62F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "bytes > 10000",
-        .ranking = kRanking1,
-    },
+    {0, 8, 1.53F, 1.01F, 1.00F, 1.02F, ranked(0, 2)},
+    {1, 28, 1.62F, 1.00F, 1.00F, 1.00F, ranked(2, 3)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.bytes <= 10'000) {
-        // cpu_replicas parallel=0
-        // 8 problems, margin 1.53, regret 1.01 [1.00, 1.02]
-        return kLeaves[0];
-    } else {
-        // cpu_replicas parallel=1
-        // 28 problems, margin 1.62, regret 1.00 [1.00, 1.00]
-        return kLeaves[1];
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(bytes, 10'000, 2),
+    leaf(0),
+    leaf(1),
+};
 
 }  // namespace
 
@@ -71,8 +64,11 @@ Selector<Problem> cpu_graniterapids_avx512vnni_2t() {
         .device_key = "cpu-graniterapids-avx512vnni-2t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "graniterapids", .threads = 2},
         .data_sha256 = "88f02f30a5d27dadaaace951565ee51e1e4d1e067a8236fa0417fb2a5db9400f",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -18,51 +18,44 @@
 namespace espalier::histogram::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_replicas, {{"parallel", 0}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 1.07F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    bytes,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_replicas, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_openmp, {}, 1.17F},
-    {VariantId::cpu_scalar, {}, 2.23F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.bytes); },
 };
 
+constexpr Column kColumns[] = {
+    {"bytes", 0},
+};
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_replicas, {{"parallel", 0}}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_replicas, {{"parallel", 1}}},
+    {VariantId::cpu_openmp, {}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.02F), at(1, 1.07F),
+    at(2, 1.00F), at(3, 1.17F), at(1, 2.23F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 7,
-        .margin = 1.05F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "bytes <= 4700",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 27,
-        .margin = 1.17F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "bytes > 4700",
-        .ranking = kRanking1,
-    },
+    {0, 7, 1.05F, 1.02F, 1.00F, 1.03F, ranked(0, 2)},
+    {1, 27, 1.17F, 1.00F, 1.00F, 1.01F, ranked(2, 3)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.bytes <= 4700) {
-        // cpu_replicas parallel=0
-        // 7 problems, margin 1.05, regret 1.02 [1.00, 1.03]
-        return kLeaves[0];
-    } else {
-        // cpu_replicas parallel=1
-        // 27 problems, margin 1.17, regret 1.00 [1.00, 1.01]
-        return kLeaves[1];
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(bytes, 4700, 2),
+    leaf(0),
+    leaf(1),
+};
 
 }  // namespace
 
@@ -71,8 +64,11 @@ Selector<Problem> cpu_zen5_avx2_2t() {
         .device_key = "cpu-zen5-avx2-2t",
         .device = {.isa = Isa::avx2, .microarchitecture = "zen5", .threads = 2},
         .data_sha256 = "04414fe2c63c67abd8f7248cfa85a4eebcafb4dcc325b02b355942cdc9c915b2",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

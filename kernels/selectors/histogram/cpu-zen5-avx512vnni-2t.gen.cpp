@@ -19,115 +19,56 @@
 namespace espalier::histogram::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.04F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    bytes,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_replicas, {{"parallel", 0}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 1.12F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.bytes); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_replicas, {{"parallel", 1}}, 1.01F},
-    {VariantId::cpu_openmp, {}, 1.09F},
-    {VariantId::cpu_scalar, {}, 1.25F},
+constexpr Column kColumns[] = {
+    {"bytes", 0},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_replicas, {{"parallel", 0}}, 1.15F},
-    {VariantId::cpu_openmp, {}, 1.25F},
-    {VariantId::cpu_scalar, {}, 1.25F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_replicas, {{"parallel", 0}}},
+    {VariantId::cpu_replicas, {{"parallel", 1}}},
+    {VariantId::cpu_openmp, {}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_replicas, {{"parallel", 1}}, 1.00F},
-    {VariantId::cpu_openmp, {}, 1.20F},
-    {VariantId::cpu_scalar, {}, 2.37F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.04F),
+    at(1, 1.02F), at(0, 1.12F),
+    at(2, 1.01F), at(3, 1.09F), at(0, 1.25F),
+    at(1, 1.15F), at(3, 1.25F), at(0, 1.25F),
+    at(2, 1.00F), at(3, 1.20F), at(0, 2.37F),
 };
 
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 16,
-        .margin = 1.08F,
-        .regret = 1.04F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.11F,
-        .path = "bytes <= 4700 and bytes <= 1000",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 34,
-        .margin = 1.10F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "bytes <= 4700 and bytes > 1000",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 4,
-        .margin = 1.08F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "bytes > 4700 and bytes <= 5600",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 3,
-        .margin = 1.08F,
-        .regret = 1.15F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.24F,
-        .path = "bytes > 4700 and bytes > 5600 and bytes <= 6800",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 192,
-        .margin = 1.20F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "bytes > 4700 and bytes > 5600 and bytes > 6800",
-        .ranking = kRanking4,
-    },
+    {0, 16, 1.08F, 1.04F, 1.00F, 1.11F, ranked(0, 1)},
+    {1, 34, 1.10F, 1.02F, 1.01F, 1.03F, ranked(1, 2)},
+    {2, 4, 1.08F, 1.01F, 1.00F, 1.02F, ranked(3, 3)},
+    {3, 3, 1.08F, 1.15F, 1.00F, 1.24F, ranked(6, 3)},
+    {4, 192, 1.20F, 1.00F, 1.00F, 1.00F, ranked(9, 3)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.bytes <= 4700) {
-        if (problem.bytes <= 1000) {
-            // cpu_scalar default
-            // 16 problems, margin 1.08, regret 1.04 [1.00, 1.11]
-            return kLeaves[0];
-        } else {
-            // cpu_replicas parallel=0
-            // 34 problems, margin 1.10, regret 1.02 [1.01, 1.03]
-            return kLeaves[1];
-        }
-    } else {
-        if (problem.bytes <= 5600) {
-            // cpu_replicas parallel=1
-            // 4 problems, margin 1.08, regret 1.01 [1.00, 1.02]
-            return kLeaves[2];
-        } else {
-            if (problem.bytes <= 6800) {
-                // cpu_replicas parallel=0
-                // 3 problems, margin 1.08, regret 1.15 [1.00, 1.24]
-                return kLeaves[3];
-            } else {
-                // cpu_replicas parallel=1
-                // 192 problems, margin 1.20, regret 1.00 [1.00, 1.00]
-                return kLeaves[4];
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(bytes, 4700, 4),
+    at_most(bytes, 1000, 3),
+    leaf(0),
+    leaf(1),
+    at_most(bytes, 5600, 6),
+    leaf(2),
+    at_most(bytes, 6800, 8),
+    leaf(3),
+    leaf(4),
+};
 
 }  // namespace
 
@@ -136,8 +77,11 @@ Selector<Problem> cpu_zen5_avx512vnni_2t() {
         .device_key = "cpu-zen5-avx512vnni-2t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "zen5", .threads = 2},
         .data_sha256 = "648d93ac48993d3ba17a6a4a608653a2c6703d5fce3530df83188962a72d086e",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -20,122 +20,59 @@
 namespace espalier::histogram::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::shared_atomics, {{"blocks_per_sm", 2}}, 1.00F},
-    {VariantId::lane_replicas, {{"blocks_per_sm", 1}}, 1.20F},
-    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 1.53F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    bytes,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::lane_replicas, {{"blocks_per_sm", 1}}, 1.01F},
-    {VariantId::shared_atomics, {{"blocks_per_sm", 2}}, 1.75F},
-    {VariantId::byte_pairs, {}, 2.67F},
-    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 26.31F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.bytes); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::lane_replicas, {{"blocks_per_sm", 2}}, 1.02F},
-    {VariantId::byte_pairs, {}, 1.74F},
-    {VariantId::shared_atomics, {{"blocks_per_sm", 8}}, 2.28F},
-    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 291.16F},
+constexpr Column kColumns[] = {
+    {"bytes", 0},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::lane_replicas, {{"blocks_per_sm", 2}}, 1.01F},
-    {VariantId::byte_pairs, {}, 1.26F},
-    {VariantId::shared_atomics, {{"blocks_per_sm", 8}}, 2.79F},
-    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 314.34F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::shared_atomics, {{"blocks_per_sm", 2}}},
+    {VariantId::lane_replicas, {{"blocks_per_sm", 1}}},
+    {VariantId::global_atomics, {{"blocks_per_sm", 8}}},
+    {VariantId::byte_pairs, {}},
+    {VariantId::lane_replicas, {{"blocks_per_sm", 2}}},
+    {VariantId::shared_atomics, {{"blocks_per_sm", 8}}},
+    {VariantId::lane_replicas, {{"blocks_per_sm", 4}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::lane_replicas, {{"blocks_per_sm", 4}}, 1.00F},
-    {VariantId::byte_pairs, {}, 1.25F},
-    {VariantId::shared_atomics, {{"blocks_per_sm", 8}}, 3.69F},
-    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 591.86F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 1.20F), at(2, 1.53F),
+    at(1, 1.01F), at(0, 1.75F), at(3, 2.67F), at(2, 26.31F),
+    at(4, 1.02F), at(3, 1.74F), at(5, 2.28F), at(2, 291.16F),
+    at(4, 1.01F), at(3, 1.26F), at(5, 2.79F), at(2, 314.34F),
+    at(6, 1.00F), at(3, 1.25F), at(5, 3.69F), at(2, 591.86F),
 };
 
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 42,
-        .margin = 1.20F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "bytes <= 32768",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 59,
-        .margin = 1.73F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.02F,
-        .path = "bytes > 32768 and bytes <= 12000000 and bytes <= 4700000",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 8,
-        .margin = 1.70F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "bytes > 32768 and bytes <= 12000000 and bytes > 4700000",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 7,
-        .margin = 1.25F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "bytes > 32768 and bytes > 12000000 and bytes <= 22000000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 50,
-        .margin = 1.24F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "bytes > 32768 and bytes > 12000000 and bytes > 22000000",
-        .ranking = kRanking4,
-    },
+    {0, 42, 1.20F, 1.00F, 1.00F, 1.00F, ranked(0, 3)},
+    {1, 59, 1.73F, 1.01F, 1.01F, 1.02F, ranked(3, 4)},
+    {2, 8, 1.70F, 1.02F, 1.01F, 1.03F, ranked(7, 4)},
+    {3, 7, 1.25F, 1.01F, 1.00F, 1.03F, ranked(11, 4)},
+    {4, 50, 1.24F, 1.00F, 1.00F, 1.00F, ranked(15, 4)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.bytes <= 32'768) {
-        // shared_atomics blocks_per_sm=2
-        // 42 problems, margin 1.20, regret 1.00 [1.00, 1.00]
-        return kLeaves[0];
-    } else {
-        if (problem.bytes <= 12'000'000) {
-            if (problem.bytes <= 4'700'000) {
-                // lane_replicas blocks_per_sm=1
-                // 59 problems, margin 1.73, regret 1.01 [1.01, 1.02]
-                return kLeaves[1];
-            } else {
-                // lane_replicas blocks_per_sm=2
-                // 8 problems, margin 1.70, regret 1.02 [1.01, 1.03]
-                return kLeaves[2];
-            }
-        } else {
-            if (problem.bytes <= 22'000'000) {
-                // lane_replicas blocks_per_sm=2
-                // 7 problems, margin 1.25, regret 1.01 [1.00, 1.03]
-                return kLeaves[3];
-            } else {
-                // lane_replicas blocks_per_sm=4
-                // 50 problems, margin 1.24, regret 1.00 [1.00, 1.00]
-                return kLeaves[4];
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(bytes, 32'768, 2),
+    leaf(0),
+    at_most(bytes, 12'000'000, 6),
+    at_most(bytes, 4'700'000, 5),
+    leaf(1),
+    leaf(2),
+    at_most(bytes, 22'000'000, 8),
+    leaf(3),
+    leaf(4),
+};
 
 }  // namespace
 
@@ -149,8 +86,11 @@ Selector<Problem> nvidia_h100_80gb_hbm3() {
                    .l2_bytes = 52428800,
                    .bytes_per_second = 3352320000000},
         .data_sha256 = "f55336fe630db07ff55674854dd4a4c8a08545e2a75c6ebc678103a9208219f5",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -19,122 +19,59 @@
 namespace espalier::histogram::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::shared_atomics, {{"blocks_per_sm", 2}}, 1.00F},
-    {VariantId::lane_replicas, {{"blocks_per_sm", 4}}, 1.14F},
-    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 1.51F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    bytes,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::lane_replicas, {{"blocks_per_sm", 1}}, 1.01F},
-    {VariantId::shared_atomics, {{"blocks_per_sm", 2}}, 1.80F},
-    {VariantId::byte_pairs, {}, 2.45F},
-    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 25.55F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.bytes); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::lane_replicas, {{"blocks_per_sm", 2}}, 1.01F},
-    {VariantId::byte_pairs, {}, 1.70F},
-    {VariantId::shared_atomics, {{"blocks_per_sm", 8}}, 2.47F},
-    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 307.64F},
+constexpr Column kColumns[] = {
+    {"bytes", 0},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::lane_replicas, {{"blocks_per_sm", 2}}, 1.01F},
-    {VariantId::byte_pairs, {}, 1.31F},
-    {VariantId::shared_atomics, {{"blocks_per_sm", 8}}, 3.01F},
-    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 379.19F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::shared_atomics, {{"blocks_per_sm", 2}}},
+    {VariantId::lane_replicas, {{"blocks_per_sm", 4}}},
+    {VariantId::global_atomics, {{"blocks_per_sm", 8}}},
+    {VariantId::lane_replicas, {{"blocks_per_sm", 1}}},
+    {VariantId::byte_pairs, {}},
+    {VariantId::lane_replicas, {{"blocks_per_sm", 2}}},
+    {VariantId::shared_atomics, {{"blocks_per_sm", 8}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::lane_replicas, {{"blocks_per_sm", 4}}, 1.00F},
-    {VariantId::byte_pairs, {}, 1.54F},
-    {VariantId::shared_atomics, {{"blocks_per_sm", 8}}, 4.67F},
-    {VariantId::global_atomics, {{"blocks_per_sm", 8}}, 743.14F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 1.14F), at(2, 1.51F),
+    at(3, 1.01F), at(0, 1.80F), at(4, 2.45F), at(2, 25.55F),
+    at(5, 1.01F), at(4, 1.70F), at(6, 2.47F), at(2, 307.64F),
+    at(5, 1.01F), at(4, 1.31F), at(6, 3.01F), at(2, 379.19F),
+    at(1, 1.00F), at(4, 1.54F), at(6, 4.67F), at(2, 743.14F),
 };
 
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 43,
-        .margin = 1.14F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "bytes <= 32768",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 62,
-        .margin = 1.78F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.02F,
-        .path = "bytes > 32768 and bytes <= 12000000 and bytes <= 4700000",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 12,
-        .margin = 1.68F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "bytes > 32768 and bytes <= 12000000 and bytes > 4700000",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 10,
-        .margin = 1.29F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "bytes > 32768 and bytes > 12000000 and bytes <= 27000000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 44,
-        .margin = 1.54F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "bytes > 32768 and bytes > 12000000 and bytes > 27000000",
-        .ranking = kRanking4,
-    },
+    {0, 43, 1.14F, 1.00F, 1.00F, 1.00F, ranked(0, 3)},
+    {1, 62, 1.78F, 1.01F, 1.01F, 1.02F, ranked(3, 4)},
+    {2, 12, 1.68F, 1.01F, 1.00F, 1.03F, ranked(7, 4)},
+    {3, 10, 1.29F, 1.01F, 1.00F, 1.04F, ranked(11, 4)},
+    {4, 44, 1.54F, 1.00F, 1.00F, 1.00F, ranked(15, 4)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.bytes <= 32'768) {
-        // shared_atomics blocks_per_sm=2
-        // 43 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-        return kLeaves[0];
-    } else {
-        if (problem.bytes <= 12'000'000) {
-            if (problem.bytes <= 4'700'000) {
-                // lane_replicas blocks_per_sm=1
-                // 62 problems, margin 1.78, regret 1.01 [1.01, 1.02]
-                return kLeaves[1];
-            } else {
-                // lane_replicas blocks_per_sm=2
-                // 12 problems, margin 1.68, regret 1.01 [1.00, 1.03]
-                return kLeaves[2];
-            }
-        } else {
-            if (problem.bytes <= 27'000'000) {
-                // lane_replicas blocks_per_sm=2
-                // 10 problems, margin 1.29, regret 1.01 [1.00, 1.04]
-                return kLeaves[3];
-            } else {
-                // lane_replicas blocks_per_sm=4
-                // 44 problems, margin 1.54, regret 1.00 [1.00, 1.00]
-                return kLeaves[4];
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(bytes, 32'768, 2),
+    leaf(0),
+    at_most(bytes, 12'000'000, 6),
+    at_most(bytes, 4'700'000, 5),
+    leaf(1),
+    leaf(2),
+    at_most(bytes, 27'000'000, 8),
+    leaf(3),
+    leaf(4),
+};
 
 }  // namespace
 
@@ -148,8 +85,11 @@ Selector<Problem> nvidia_h200() {
                    .l2_bytes = 62914560,
                    .bytes_per_second = 4814304000000},
         .data_sha256 = "51708296e57cdf8fe52ec62f8cc5fee6302d3a05c4be8a3c4f48ee7abe4d94f1",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

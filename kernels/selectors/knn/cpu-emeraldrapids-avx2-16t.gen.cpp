@@ -15,28 +15,25 @@
 namespace espalier::knn::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
+using namespace tree_nodes;
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}},
 };
 
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 24,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "",
-        .ranking = kRanking0,
-    },
+    {0, 24, 1.00F, 1.00F, 1.00F, 1.01F, ranked(0, 1)},
 };
 
-const Leaf<Problem>& select(const Problem&, const DeviceInfo&) {
-    // cpu_two_stage budget_mib=64
-    // 24 problems, margin 1.00, regret 1.00 [1.00, 1.01]
-    return kLeaves[0];
-}
+constexpr TreeNode kNodes[] = {
+    leaf(0),
+};
 
 }  // namespace
 
@@ -45,7 +42,7 @@ Selector<Problem> cpu_emeraldrapids_avx2_16t() {
         .device_key = "cpu-emeraldrapids-avx2-16t",
         .device = {.isa = Isa::avx2, .microarchitecture = "emeraldrapids", .threads = 16},
         .data_sha256 = "7ea77900f42e36b46b9ecd9584fb82d0691c4606b50853b5f26559d5666c845d",
-        .select = select,
+        .nodes = kNodes,
         .leaves = kLeaves,
     };
 }

@@ -17,50 +17,43 @@
 namespace espalier::knn::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_fused_avx2, {}, 1.07F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 3.10F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.88F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    metric,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.metric); },
 };
 
+constexpr Column kColumns[] = {
+    {"metric", 0},
+};
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_fused_avx2, {}},
+    {VariantId::cpu_two_stage, {{"budget_mib", 1}}},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.07F), at(1, 3.10F), at(2, 2.88F),
+    at(2, 1.00F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 32,
-        .margin = 2.69F,
-        .regret = 1.07F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.14F,
-        .path = "metric == euclidean",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 8,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "metric != euclidean",
-        .ranking = kRanking1,
-    },
+    {0, 32, 2.69F, 1.07F, 1.02F, 1.14F, ranked(0, 3)},
+    {1, 8, 1.00F, 1.00F, 1.00F, 1.01F, ranked(3, 1)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.metric == Metric::euclidean) {
-        // cpu_fused_avx2 default
-        // 32 problems, margin 2.69, regret 1.07 [1.02, 1.14]
-        return kLeaves[0];
-    } else {
-        // cpu_two_stage budget_mib=64
-        // 8 problems, margin 1.00, regret 1.00 [1.00, 1.01]
-        return kLeaves[1];
-    }
-}
+constexpr TreeNode kNodes[] = {
+    is(metric, Metric::euclidean, 2),
+    leaf(0),
+    leaf(1),
+};
 
 }  // namespace
 
@@ -69,8 +62,11 @@ Selector<Problem> cpu_emeraldrapids_avx2_2t() {
         .device_key = "cpu-emeraldrapids-avx2-2t",
         .device = {.isa = Isa::avx2, .microarchitecture = "emeraldrapids", .threads = 2},
         .data_sha256 = "024ae966b2ce8cdeb184b8a554824094e2c45b611dd8fa9dc31d77177e7e609a",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -17,32 +17,28 @@
 namespace espalier::knn::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_fused_avx512, {}, 1.06F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 2.41F},
-    {VariantId::cpu_fused_avx2, {}, 1.21F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.38F},
+using namespace tree_nodes;
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_fused_avx512, {}},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}},
+    {VariantId::cpu_fused_avx2, {}},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}},
 };
 
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.06F), at(1, 2.41F), at(2, 1.21F), at(3, 2.38F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 40,
-        .margin = 1.14F,
-        .regret = 1.05F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.10F,
-        .path = "",
-        .ranking = kRanking0,
-    },
+    {0, 40, 1.14F, 1.05F, 1.02F, 1.10F, ranked(0, 4)},
 };
 
-const Leaf<Problem>& select(const Problem&, const DeviceInfo&) {
-    // cpu_fused_avx512 default
-    // else cpu_two_stage budget_mib=8
-    // 40 problems, margin 1.14, regret 1.05 [1.02, 1.10]
-    return kLeaves[0];
-}
+constexpr TreeNode kNodes[] = {
+    leaf(0),
+};
 
 }  // namespace
 
@@ -51,7 +47,7 @@ Selector<Problem> cpu_emeraldrapids_avx512vnni_2t() {
         .device_key = "cpu-emeraldrapids-avx512vnni-2t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "emeraldrapids", .threads = 2},
         .data_sha256 = "e7b40e5437fe27158a9878c3960f202a26d56714a1512374c0f64ce2d9d4a1e9",
-        .select = select,
+        .nodes = kNodes,
         .leaves = kLeaves,
     };
 }

@@ -17,52 +17,43 @@
 namespace espalier::knn::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_fused_avx2, {}, 1.05F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 2.96F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.99F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.99F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    metric,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.metric); },
 };
 
+constexpr Column kColumns[] = {
+    {"metric", 0},
+};
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_fused_avx2, {}},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.05F), at(1, 2.96F), at(2, 2.99F), at(2, 2.99F),
+    at(1, 1.00F), at(2, 1.00F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 32,
-        .margin = 2.83F,
-        .regret = 1.05F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.11F,
-        .path = "metric == euclidean",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 8,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "metric != euclidean",
-        .ranking = kRanking1,
-    },
+    {0, 32, 2.83F, 1.05F, 1.00F, 1.11F, ranked(0, 4)},
+    {1, 8, 1.00F, 1.00F, 1.00F, 1.00F, ranked(4, 2)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.metric == Metric::euclidean) {
-        // cpu_fused_avx2 default
-        // 32 problems, margin 2.83, regret 1.05 [1.00, 1.11]
-        return kLeaves[0];
-    } else {
-        // cpu_two_stage budget_mib=8
-        // 8 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-        return kLeaves[1];
-    }
-}
+constexpr TreeNode kNodes[] = {
+    is(metric, Metric::euclidean, 2),
+    leaf(0),
+    leaf(1),
+};
 
 }  // namespace
 
@@ -71,8 +62,11 @@ Selector<Problem> cpu_zen5_avx2_2t() {
         .device_key = "cpu-zen5-avx2-2t",
         .device = {.isa = Isa::avx2, .microarchitecture = "zen5", .threads = 2},
         .data_sha256 = "cb28de9e0bb1b2a53ab5b29a31c0f30d80327555d6c7b7e34e68a524d0dc8b98",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

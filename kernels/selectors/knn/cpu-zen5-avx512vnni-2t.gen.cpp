@@ -11,7 +11,6 @@
 //   bcab29338738baa532e686f82354ce79486327602ceb13570b852c4d710e44cd  cpu_fused_avx512
 //   f18a72166a9b525144eb9a0d668ffbf73d3de377a1f737e8b482fe1be3ef9a75  cpu_two_stage
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/knn.hpp"
 #include "registries/knn/ids.hpp"
@@ -19,453 +18,138 @@
 namespace espalier::knn::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_fused_avx512, {}, 1.03F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.15F},
-    {VariantId::cpu_fused_avx2, {}, 1.18F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.14F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    queries,
+    points,
+    dims,
+    metric,
+    missing,
+    distances,
+    queries_per_points,
+    queries_per_k,
+    points_per_dims,
+    points_per_k,
+    points_per_classes,
+    dims_times_k,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_fused_avx2, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.56F},
-    {VariantId::cpu_fused_avx512, {}, 1.69F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.57F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.queries); },
+    [](const Problem& problem) { return static_cast<double>(problem.points); },
+    [](const Problem& problem) { return static_cast<double>(problem.dims); },
+    [](const Problem& problem) { return static_cast<double>(problem.k); },
+    [](const Problem& problem) { return static_cast<double>(problem.classes); },
+    [](const Problem& problem) { return static_cast<double>(problem.metric); },
+    [](const Problem& problem) { return static_cast<double>(problem.missing); },
+    [](const Problem& problem) { return static_cast<double>(problem.distances()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.01F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.01F},
+constexpr Column kColumns[] = {
+    {"queries", 0},
+    {"points", 1},
+    {"dims", 2},
+    {"metric", 5},
+    {"missing", 6},
+    {"distances", 7},
+    {"queries / points", 0, Column::Kind::ratio, 1},
+    {"queries / k", 0, Column::Kind::ratio, 3},
+    {"points / dims", 1, Column::Kind::ratio, 2},
+    {"points / k", 1, Column::Kind::ratio, 3},
+    {"points / classes", 1, Column::Kind::ratio, 4},
+    {"dims * k", 2, Column::Kind::product, 3},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_fused_avx2, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.15F},
-    {VariantId::cpu_fused_avx512, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.30F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_fused_avx512, {}},
+    {VariantId::cpu_two_stage, {{"budget_mib", 8}}},
+    {VariantId::cpu_fused_avx2, {}},
+    {VariantId::cpu_two_stage, {{"budget_mib", 64}}},
+    {VariantId::cpu_two_stage, {{"budget_mib", 1}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_fused_avx512, {}, 1.00F},
-    {VariantId::cpu_fused_avx2, {}, 1.01F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.39F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.38F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.03F), at(1, 1.15F), at(2, 1.18F), at(3, 1.14F),
+    at(2, 1.00F), at(1, 1.56F), at(0, 1.69F), at(3, 1.57F),
+    at(4, 1.01F), at(3, 1.01F),
+    at(2, 1.00F), at(4, 1.15F), at(0, 1.00F), at(3, 1.30F),
+    at(0, 1.00F), at(2, 1.01F), at(1, 1.39F), at(3, 1.38F),
+    at(1, 1.01F), at(3, 1.00F),
+    at(3, 1.00F),
+    at(2, 1.02F), at(3, 2.67F), at(1, 2.65F), at(3, 2.67F),
+    at(0, 1.00F), at(2, 1.08F), at(1, 9.39F), at(4, 9.40F), at(3, 9.42F),
+    at(0, 1.01F), at(4, 1.01F), at(1, 1.00F), at(2, 1.01F), at(3, 1.01F),
+    at(3, 1.02F),
+    at(1, 1.00F), at(3, 1.02F),
+    at(0, 1.00F), at(3, 1.06F), at(1, 1.06F), at(3, 1.06F),
+    at(1, 1.01F), at(3, 1.01F),
+    at(3, 1.00F),
+    at(0, 1.01F), at(3, 2.90F), at(2, 1.28F), at(1, 2.89F), at(3, 2.90F),
+    at(1, 1.01F), at(3, 1.01F),
+    at(3, 1.00F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.01F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_fused_avx2, {}, 1.02F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.67F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 2.65F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.67F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_fused_avx512, {}, 1.00F},
-    {VariantId::cpu_fused_avx2, {}, 1.08F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 9.39F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 9.40F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 9.42F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_fused_avx512, {}, 1.01F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 1}}, 1.01F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
-    {VariantId::cpu_fused_avx2, {}, 1.01F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.01F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.02F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.02F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_fused_avx512, {}, 1.00F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.06F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.06F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.06F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.01F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.01F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_fused_avx512, {}, 1.01F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.90F},
-    {VariantId::cpu_fused_avx2, {}, 1.28F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 2.89F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 2.90F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 8}}, 1.01F},
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.01F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_two_stage, {{"budget_mib", 64}}, 1.00F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 5,
-        .margin = 1.14F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.09F,
-        .path = "points <= 150 and queries <= 6 and dims * k <= 32",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 6,
-        .margin = 1.69F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points <= 150 and queries <= 6 and dims * k > 32",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 34,
-        .margin = 1.15F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "points <= 150 and queries > 6 and dims <= 11 and queries / k <= 220",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 3,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "points <= 150 and queries > 6 and dims <= 11 and queries / k > 220",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 1,
-        .margin = 1.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points <= 150 "
-                "and queries > 6 "
-                "and dims > 11 "
-                "and metric == chebyshev "
-                "and points / dims <= 3.3",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 1,
-        .margin = 1.14F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "points <= 150 "
-                "and queries > 6 "
-                "and dims > 11 "
-                "and metric == chebyshev "
-                "and points / dims > 3.3",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 33,
-        .margin = 1.24F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "points <= 150 and queries > 6 and dims > 11 and metric != chebyshev",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 5,
-        .margin = 1.00F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "points > 150 and missing == none and distances <= 1500 and dims <= 120",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 5,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 150 and missing == none and distances <= 1500 and dims > 120",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "points > 150 "
-                "and missing == none "
-                "and distances > 1500 "
-                "and points / k <= 11 "
-                "and queries / points <= 0.082",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 6,
-        .margin = 1.44F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "points > 150 "
-                "and missing == none "
-                "and distances > 1500 "
-                "and points / k <= 11 "
-                "and queries / points > 0.082 "
-                "and metric == euclidean",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 5,
-        .margin = 1.12F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "points > 150 "
-                "and missing == none "
-                "and distances > 1500 "
-                "and points / k <= 11 "
-                "and queries / points > 0.082 "
-                "and metric != euclidean "
-                "and dims * k <= 8192",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 7,
-        .margin = 1.21F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "points > 150 "
-                "and missing == none "
-                "and distances > 1500 "
-                "and points / k <= 11 "
-                "and queries / points > 0.082 "
-                "and metric != euclidean "
-                "and dims * k > 8192",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 32,
-        .margin = 1.00F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "points > 150 "
-                "and missing == none "
-                "and distances > 1500 "
-                "and points / k > 11 "
-                "and metric == mixed_euclidean "
-                "and points / classes <= 4096",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "points > 150 "
-                "and missing == none "
-                "and distances > 1500 "
-                "and points / k > 11 "
-                "and metric == mixed_euclidean "
-                "and points / classes > 4096",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 120,
-        .margin = 1.26F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.02F,
-        .path = "points > 150 "
-                "and missing == none "
-                "and distances > 1500 "
-                "and points / k > 11 "
-                "and metric != mixed_euclidean",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 38,
-        .margin = 1.01F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "points > 150 and missing != none and points <= 6800",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 12,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "points > 150 and missing != none and points > 6800",
-        .ranking = kRanking17,
-    },
+    {0, 5, 1.14F, 1.03F, 1.00F, 1.09F, ranked(0, 4)},
+    {1, 6, 1.69F, 1.00F, 1.00F, 1.00F, ranked(4, 4)},
+    {2, 34, 1.15F, 1.01F, 1.00F, 1.02F, ranked(8, 2)},
+    {3, 3, 1.00F, 1.00F, 1.00F, 1.01F, ranked(10, 4)},
+    {4, 1, 1.01F, 1.00F, 1.00F, 1.00F, ranked(14, 4)},
+    {5, 1, 1.14F, 1.01F, 1.01F, 1.01F, ranked(18, 2)},
+    {6, 33, 1.24F, 1.00F, 1.00F, 1.01F, ranked(20, 1)},
+    {7, 5, 1.00F, 1.02F, 1.01F, 1.03F, ranked(21, 4)},
+    {8, 5, 1.08F, 1.00F, 1.00F, 1.00F, ranked(25, 5)},
+    {9, 2, 1.00F, 1.01F, 1.00F, 1.01F, ranked(30, 5)},
+    {10, 6, 1.44F, 1.02F, 1.00F, 1.04F, ranked(35, 1)},
+    {11, 5, 1.12F, 1.00F, 1.00F, 1.01F, ranked(36, 2)},
+    {12, 7, 1.21F, 1.00F, 1.00F, 1.01F, ranked(38, 4)},
+    {13, 32, 1.00F, 1.01F, 1.00F, 1.01F, ranked(42, 2)},
+    {14, 2, 1.00F, 1.00F, 1.00F, 1.00F, ranked(44, 1)},
+    {15, 120, 1.26F, 1.01F, 1.01F, 1.02F, ranked(45, 5)},
+    {16, 38, 1.01F, 1.01F, 1.00F, 1.01F, ranked(50, 2)},
+    {17, 12, 1.00F, 1.00F, 1.00F, 1.01F, ranked(52, 1)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.points <= 150) {
-        if (problem.queries <= 6) {
-            if (product(problem.dims, problem.k) <= 32) {
-                // cpu_fused_avx512 default
-                // else cpu_two_stage budget_mib=8
-                // 5 problems, margin 1.14, regret 1.03 [1.00, 1.09]
-                return kLeaves[0];
-            } else {
-                // cpu_fused_avx2 default
-                // else cpu_two_stage budget_mib=8
-                // 6 problems, margin 1.69, regret 1.00 [1.00, 1.00]
-                return kLeaves[1];
-            }
-        } else {
-            if (problem.dims <= 11) {
-                if (ratio(problem.queries, problem.k) <= 220) {
-                    // cpu_two_stage budget_mib=1
-                    // 34 problems, margin 1.15, regret 1.01 [1.00, 1.02]
-                    return kLeaves[2];
-                } else {
-                    // cpu_fused_avx2 default
-                    // else cpu_two_stage budget_mib=1
-                    // 3 problems, margin 1.00, regret 1.00 [1.00, 1.01]
-                    return kLeaves[3];
-                }
-            } else {
-                if (problem.metric == Metric::chebyshev) {
-                    if (ratio(problem.points, problem.dims) <= 3.3) {
-                        // cpu_fused_avx512 default
-                        // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                        return kLeaves[4];
-                    } else {
-                        // cpu_two_stage budget_mib=8
-                        // 1 problems, margin 1.14, regret 1.01 [1.01, 1.01]
-                        return kLeaves[5];
-                    }
-                } else {
-                    // cpu_two_stage budget_mib=64
-                    // 33 problems, margin 1.24, regret 1.00 [1.00, 1.01]
-                    return kLeaves[6];
-                }
-            }
-        }
-    } else {
-        if (problem.missing == Missing::none) {
-            if (problem.distances() <= 1500) {
-                if (problem.dims <= 120) {
-                    // cpu_fused_avx2 default
-                    // else cpu_two_stage budget_mib=64
-                    // 5 problems, margin 1.00, regret 1.02 [1.01, 1.03]
-                    return kLeaves[7];
-                } else {
-                    // cpu_fused_avx512 default
-                    // 5 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                    return kLeaves[8];
-                }
-            } else {
-                if (ratio(problem.points, problem.k) <= 11) {
-                    if (ratio(problem.queries, problem.points) <= 0.082) {
-                        // cpu_fused_avx512 default
-                        // else cpu_two_stage budget_mib=1
-                        // 2 problems, margin 1.00, regret 1.01 [1.00, 1.01]
-                        return kLeaves[9];
-                    } else {
-                        if (problem.metric == Metric::euclidean) {
-                            // cpu_two_stage budget_mib=64
-                            // 6 problems, margin 1.44, regret 1.02 [1.00, 1.04]
-                            return kLeaves[10];
-                        } else {
-                            if (product(problem.dims, problem.k) <= 8192) {
-                                // cpu_two_stage budget_mib=8
-                                // 5 problems, margin 1.12, regret 1.00 [1.00, 1.01]
-                                return kLeaves[11];
-                            } else {
-                                // cpu_fused_avx512 default
-                                // else cpu_two_stage budget_mib=64
-                                // 7 problems, margin 1.21, regret 1.00 [1.00, 1.01]
-                                return kLeaves[12];
-                            }
-                        }
-                    }
-                } else {
-                    if (problem.metric == Metric::mixed_euclidean) {
-                        if (ratio(problem.points, problem.classes) <= 4096) {
-                            // cpu_two_stage budget_mib=8
-                            // 32 problems, margin 1.00, regret 1.01 [1.00, 1.01]
-                            return kLeaves[13];
-                        } else {
-                            // cpu_two_stage budget_mib=64
-                            // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                            return kLeaves[14];
-                        }
-                    } else {
-                        // cpu_fused_avx512 default
-                        // else cpu_two_stage budget_mib=64
-                        // 120 problems, margin 1.26, regret 1.01 [1.01, 1.02]
-                        return kLeaves[15];
-                    }
-                }
-            }
-        } else {
-            if (problem.points <= 6800) {
-                // cpu_two_stage budget_mib=8
-                // 38 problems, margin 1.01, regret 1.01 [1.00, 1.01]
-                return kLeaves[16];
-            } else {
-                // cpu_two_stage budget_mib=64
-                // 12 problems, margin 1.00, regret 1.00 [1.00, 1.01]
-                return kLeaves[17];
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(points, 150, 14),
+    at_most(queries, 6, 5),
+    at_most(dims_times_k, 32, 4),
+    leaf(0),
+    leaf(1),
+    at_most(dims, 11, 9),
+    at_most(queries_per_k, 220, 8),
+    leaf(2),
+    leaf(3),
+    is(metric, Metric::chebyshev, 13),
+    at_most(points_per_dims, 3.3, 12),
+    leaf(4),
+    leaf(5),
+    leaf(6),
+    is(missing, Missing::none, 32),
+    at_most(distances, 1500, 19),
+    at_most(dims, 120, 18),
+    leaf(7),
+    leaf(8),
+    at_most(points_per_k, 11, 27),
+    at_most(queries_per_points, 0.082, 22),
+    leaf(9),
+    is(metric, Metric::euclidean, 24),
+    leaf(10),
+    at_most(dims_times_k, 8192, 26),
+    leaf(11),
+    leaf(12),
+    is(metric, Metric::mixed_euclidean, 31),
+    at_most(points_per_classes, 4096, 30),
+    leaf(13),
+    leaf(14),
+    leaf(15),
+    at_most(points, 6800, 34),
+    leaf(16),
+    leaf(17),
+};
 
 }  // namespace
 
@@ -474,8 +158,11 @@ Selector<Problem> cpu_zen5_avx512vnni_2t() {
         .device_key = "cpu-zen5-avx512vnni-2t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "zen5", .threads = 2},
         .data_sha256 = "12224643b501820f56d14f4d5604f4862be1d127ed8a90a133563b3a84f820ca",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -15,7 +15,6 @@
 //   34503d275124ae0913f92edc4b1068961ede7250be6eec58167192b84fdd3d62  synchronous
 //   dbe7e232c4038226ff823094bb0b75209edda4efff83bb9c1e19b2998a625335  two_stage
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/knn.hpp"
 #include "registries/knn/ids.hpp"
@@ -23,1344 +22,273 @@
 namespace espalier::knn::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::placement, {{"gpu_distance", 0}, {"gpu_selection", 0}, {"gpu_vote", 0}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.76F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 4.34F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.77F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    queries,
+    points,
+    dims,
+    metric,
+    missing,
+    queries_in,
+    distances,
+    terms,
+    queries_per_points,
+    queries_per_dims,
+    queries_times_dims,
+    queries_times_k,
+    points_per_dims,
+    points_per_k,
+    points_per_classes,
+    dims_per_k,
+    dims_times_classes,
+    k_times_classes,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 0}, {"gpu_vote", 0}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.queries); },
+    [](const Problem& problem) { return static_cast<double>(problem.points); },
+    [](const Problem& problem) { return static_cast<double>(problem.dims); },
+    [](const Problem& problem) { return static_cast<double>(problem.k); },
+    [](const Problem& problem) { return static_cast<double>(problem.classes); },
+    [](const Problem& problem) { return static_cast<double>(problem.metric); },
+    [](const Problem& problem) { return static_cast<double>(problem.missing); },
+    [](const Problem& problem) { return static_cast<double>(problem.queries_in); },
+    [](const Problem& problem) { return static_cast<double>(problem.distances()); },
+    [](const Problem& problem) { return static_cast<double>(problem.terms()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.01F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.04F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.01F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.04F},
+constexpr Column kColumns[] = {
+    {"queries", 0},
+    {"points", 1},
+    {"dims", 2},
+    {"metric", 5},
+    {"missing", 6},
+    {"queries_in", 7},
+    {"distances", 8},
+    {"terms", 9},
+    {"queries / points", 0, Column::Kind::ratio, 1},
+    {"queries / dims", 0, Column::Kind::ratio, 2},
+    {"queries * dims", 0, Column::Kind::product, 2},
+    {"queries * k", 0, Column::Kind::product, 3},
+    {"points / dims", 1, Column::Kind::ratio, 2},
+    {"points / k", 1, Column::Kind::ratio, 3},
+    {"points / classes", 1, Column::Kind::ratio, 4},
+    {"dims / k", 2, Column::Kind::ratio, 3},
+    {"dims * classes", 2, Column::Kind::product, 4},
+    {"k * classes", 3, Column::Kind::product, 4},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::placement, {{"gpu_distance", 0}, {"gpu_selection", 0}, {"gpu_vote", 0}}},
+    {VariantId::two_stage, {{"budget_mib", 64}}},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}},
+    {VariantId::two_stage, {{"budget_mib", 1024}}},
+    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 0}, {"gpu_vote", 0}}},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}},
+    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}},
+    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 0}}},
+    {VariantId::two_stage, {{"budget_mib", 8192}}},
+    {VariantId::screened_groups, {{"group", 8}}},
+    {VariantId::fused_tile, {{"per_thread", 4}}},
+    {VariantId::fused_tile, {{"per_thread", 8}}},
+    {VariantId::screened_groups, {{"group", 32}}},
+    {VariantId::screened_groups, {{"group", 128}}},
+    {VariantId::synchronous, {{"chunks", 32}, {"pinned", 0}}},
+    {VariantId::asynchronous, {{"chunks", 32}}},
+    {VariantId::asynchronous, {{"chunks", 8}}},
+    {VariantId::asynchronous, {{"chunks", 4}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 0}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.14F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.14F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 1.76F), at(2, 4.34F), at(3, 1.77F),
+    at(4, 1.00F), at(3, 1.00F), at(3, 1.00F),
+    at(2, 1.01F), at(1, 1.04F), at(5, 1.00F), at(6, 1.01F), at(3, 1.04F),
+    at(6, 1.00F), at(3, 1.00F), at(1, 1.00F), at(3, 1.00F),
+    at(7, 1.00F), at(3, 1.14F), at(3, 1.14F),
+    at(2, 1.01F), at(8, 1.01F), at(6, 1.02F), at(3, 1.00F),
+    at(9, 1.00F), at(10, 1.68F), at(8, 3.36F), at(2, 3.36F), at(1, 3.37F), at(3, 3.36F),
+    at(5, 1.01F), at(3, 1.01F), at(11, 1.00F), at(8, 1.01F), at(3, 1.01F),
+    at(12, 1.03F), at(1, 1.23F), at(13, 1.00F), at(2, 1.09F), at(3, 1.23F),
+    at(14, 1.00F), at(1, 1.35F), at(2, 1.00F), at(7, 1.06F), at(15, 1.12F), at(3, 1.34F),
+    at(13, 1.00F), at(1, 1.40F), at(8, 1.40F), at(16, 1.40F), at(5, 1.40F), at(3, 1.40F),
+    at(15, 1.00F), at(1, 2.05F), at(2, 2.31F), at(7, 2.62F), at(3, 2.06F),
+    at(2, 1.04F), at(8, 1.50F), at(6, 1.33F), at(17, 2.25F), at(3, 1.50F),
+    at(5, 1.01F), at(2, 1.00F), at(15, 1.18F), at(13, 1.25F), at(8, 1.34F), at(3, 1.25F),
+    at(8, 1.00F), at(1, 1.00F), at(3, 1.00F),
+    at(12, 1.01F), at(13, 1.00F), at(5, 1.37F), at(3, 1.37F), at(3, 1.37F),
+    at(13, 1.00F), at(10, 1.41F), at(15, 1.57F), at(2, 1.58F), at(3, 1.82F),
+    at(1, 1.00F), at(2, 1.00F), at(3, 1.00F),
+    at(12, 1.00F), at(8, 1.66F), at(1, 1.66F), at(10, 1.71F), at(2, 2.15F), at(3, 1.66F),
+    at(9, 1.17F), at(10, 1.00F), at(2, 1.07F), at(5, 1.08F), at(3, 1.17F),
+    at(5, 1.00F), at(3, 1.00F), at(3, 1.00F),
+    at(3, 1.02F),
+    at(1, 1.00F), at(3, 1.00F),
+    at(9, 1.02F), at(8, 1.13F), at(3, 1.13F),
+    at(5, 1.00F), at(10, 1.17F), at(17, 1.66F), at(6, 1.86F), at(3, 5.98F),
+    at(10, 1.02F), at(5, 1.21F), at(9, 1.56F), at(17, 1.67F), at(3, 2.24F),
+    at(13, 1.06F), at(10, 1.00F), at(1, 1.05F), at(5, 1.05F), at(3, 1.05F), at(3, 1.05F),
+    at(2, 1.02F), at(3, 1.03F), at(3, 1.03F),
+    at(5, 1.03F), at(8, 1.03F), at(17, 1.03F), at(3, 1.03F),
+    at(9, 1.00F), at(3, 1.00F), at(5, 1.00F), at(3, 1.00F),
+    at(9, 1.30F), at(10, 1.00F), at(5, 1.30F), at(8, 1.30F), at(3, 1.30F),
+    at(11, 1.00F), at(10, 1.29F), at(5, 1.32F), at(3, 1.32F),
+    at(9, 1.05F), at(10, 1.31F), at(16, 1.09F), at(17, 1.18F), at(5, 1.44F), at(3, 1.72F),
+    at(10, 1.00F), at(5, 1.21F), at(8, 1.21F), at(3, 1.21F),
+    at(5, 1.00F), at(17, 1.19F), at(8, 1.46F), at(3, 1.59F),
+    at(12, 1.00F), at(10, 1.36F), at(5, 1.44F), at(8, 1.65F), at(3, 1.72F),
+    at(13, 1.00F), at(10, 2.96F), at(8, 4.98F), at(2, 6.63F), at(3, 6.63F),
+    at(9, 1.00F), at(2, 1.00F), at(8, 1.00F), at(11, 1.10F), at(3, 1.00F),
+    at(5, 1.00F), at(17, 1.95F), at(10, 2.27F), at(8, 7.41F), at(3, 7.68F),
+    at(10, 1.03F), at(8, 1.49F), at(5, 1.51F), at(2, 1.51F), at(3, 1.50F),
+    at(11, 1.00F), at(10, 1.28F), at(2, 1.94F), at(8, 2.93F), at(3, 3.38F),
+    at(12, 2.07F), at(10, 1.00F), at(8, 2.05F), at(2, 2.07F), at(3, 2.07F),
+    at(12, 1.21F), at(5, 1.09F), at(8, 1.21F), at(2, 1.09F), at(11, 1.15F), at(3, 1.21F),
+    at(5, 1.00F), at(3, 1.00F), at(3, 1.00F),
+    at(13, 1.00F), at(10, 1.57F), at(8, 2.28F), at(5, 2.28F), at(2, 2.29F), at(3, 2.32F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.01F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.01F},
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.02F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::screened_groups, {{"group", 8}}, 1.00F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.68F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 3.36F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 3.36F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 3.37F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 3.36F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.01F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.01F},
-    {VariantId::fused_tile, {{"per_thread", 8}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.01F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.01F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::screened_groups, {{"group", 32}}, 1.03F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.23F},
-    {VariantId::screened_groups, {{"group", 128}}, 1.00F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.09F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.23F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::synchronous, {{"chunks", 32}, {"pinned", 0}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.35F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.00F},
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 0}}, 1.06F},
-    {VariantId::asynchronous, {{"chunks", 32}}, 1.12F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.34F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::screened_groups, {{"group", 128}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.40F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.40F},
-    {VariantId::asynchronous, {{"chunks", 8}}, 1.40F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.40F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.40F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::asynchronous, {{"chunks", 32}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 2.05F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 2.31F},
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 0}}, 2.62F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.06F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.04F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.50F},
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.33F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 2.25F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.50F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.01F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.00F},
-    {VariantId::asynchronous, {{"chunks", 32}}, 1.18F},
-    {VariantId::screened_groups, {{"group", 128}}, 1.25F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.34F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.25F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::screened_groups, {{"group", 32}}, 1.01F},
-    {VariantId::screened_groups, {{"group", 128}}, 1.00F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.37F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.37F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.37F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::screened_groups, {{"group", 128}}, 1.00F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.41F},
-    {VariantId::asynchronous, {{"chunks", 32}}, 1.57F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.58F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.82F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.00F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::screened_groups, {{"group", 32}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.66F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.66F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.71F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 2.15F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.66F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::screened_groups, {{"group", 8}}, 1.17F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.07F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.08F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.17F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.02F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::screened_groups, {{"group", 8}}, 1.02F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.13F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.13F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.17F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 1.66F},
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.86F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 5.98F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.02F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.21F},
-    {VariantId::screened_groups, {{"group", 8}}, 1.56F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 1.67F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.24F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::screened_groups, {{"group", 128}}, 1.06F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.05F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.05F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.05F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.05F},
-};
-
-constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.02F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.03F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.03F},
-};
-
-constexpr Choice<Problem> kRanking28[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.03F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.03F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 1.03F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.03F},
-};
-
-constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::screened_groups, {{"group", 8}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::screened_groups, {{"group", 8}}, 1.30F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.30F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.30F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.30F},
-};
-
-constexpr Choice<Problem> kRanking31[] = {
-    {VariantId::fused_tile, {{"per_thread", 8}}, 1.00F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.29F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.32F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.32F},
-};
-
-constexpr Choice<Problem> kRanking32[] = {
-    {VariantId::screened_groups, {{"group", 8}}, 1.05F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.31F},
-    {VariantId::asynchronous, {{"chunks", 8}}, 1.09F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 1.18F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.44F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.72F},
-};
-
-constexpr Choice<Problem> kRanking33[] = {
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.21F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.21F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.21F},
-};
-
-constexpr Choice<Problem> kRanking34[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 1.19F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.46F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.59F},
-};
-
-constexpr Choice<Problem> kRanking35[] = {
-    {VariantId::screened_groups, {{"group", 32}}, 1.00F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.36F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.44F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.65F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.72F},
-};
-
-constexpr Choice<Problem> kRanking36[] = {
-    {VariantId::screened_groups, {{"group", 128}}, 1.00F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 2.96F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 4.98F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 6.63F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 6.63F},
-};
-
-constexpr Choice<Problem> kRanking37[] = {
-    {VariantId::screened_groups, {{"group", 8}}, 1.00F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.00F},
-    {VariantId::fused_tile, {{"per_thread", 8}}, 1.10F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking38[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 1.95F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 2.27F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 7.41F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 7.68F},
-};
-
-constexpr Choice<Problem> kRanking39[] = {
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.03F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.49F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.51F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.51F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.50F},
-};
-
-constexpr Choice<Problem> kRanking40[] = {
-    {VariantId::fused_tile, {{"per_thread", 8}}, 1.00F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.28F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.94F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 2.93F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 3.38F},
-};
-
-constexpr Choice<Problem> kRanking41[] = {
-    {VariantId::screened_groups, {{"group", 32}}, 2.07F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 2.05F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 2.07F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.07F},
-};
-
-constexpr Choice<Problem> kRanking42[] = {
-    {VariantId::screened_groups, {{"group", 32}}, 1.21F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.09F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.21F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.09F},
-    {VariantId::fused_tile, {{"per_thread", 8}}, 1.15F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.21F},
-};
-
-constexpr Choice<Problem> kRanking43[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking44[] = {
-    {VariantId::screened_groups, {{"group", 128}}, 1.00F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.57F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 2.28F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 2.28F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 2.29F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.32F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 5,
-        .margin = 4.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 6800000 and terms <= 8192 and missing == none",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 6800000 and terms <= 8192 and missing != none",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 7,
-        .margin = 1.01F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.10F,
-        .path = "distances <= 6800000 "
-                "and terms > 8192 "
-                "and queries * dims <= 39000 "
-                "and distances <= 2097152 "
-                "and terms <= 82000 "
-                "and k * classes <= 1000 "
-                "and metric == euclidean",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 6,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 6800000 "
-                "and terms > 8192 "
-                "and queries * dims <= 39000 "
-                "and distances <= 2097152 "
-                "and terms <= 82000 "
-                "and k * classes <= 1000 "
-                "and metric != euclidean",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 8,
-        .margin = 1.38F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 6800000 "
-                "and terms > 8192 "
-                "and queries * dims <= 39000 "
-                "and distances <= 2097152 "
-                "and terms <= 82000 "
-                "and k * classes > 1000",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 2,
-        .margin = 0.99F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "distances <= 6800000 "
-                "and terms > 8192 "
-                "and queries * dims <= 39000 "
-                "and distances <= 2097152 "
-                "and terms > 82000 "
-                "and dims / k <= 0.15 "
-                "and points <= 12000 "
-                "and distances <= 150000",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 1,
-        .margin = 1.68F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 6800000 "
-                "and terms > 8192 "
-                "and queries * dims <= 39000 "
-                "and distances <= 2097152 "
-                "and terms > 82000 "
-                "and dims / k <= 0.15 "
-                "and points <= 12000 "
-                "and distances > 150000 "
-                "and metric == euclidean",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "distances <= 6800000 "
-                "and terms > 8192 "
-                "and queries * dims <= 39000 "
-                "and distances <= 2097152 "
-                "and terms > 82000 "
-                "and dims / k <= 0.15 "
-                "and points <= 12000 "
-                "and distances > 150000 "
-                "and metric != euclidean",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 4,
-        .margin = 1.37F,
-        .regret = 1.04F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.07F,
-        .path = "distances <= 6800000 "
-                "and terms > 8192 "
-                "and queries * dims <= 39000 "
-                "and distances <= 2097152 "
-                "and terms > 82000 "
-                "and dims / k <= 0.15 "
-                "and points > 12000",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 7,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 6800000 "
-                "and terms > 8192 "
-                "and queries * dims <= 39000 "
-                "and distances <= 2097152 "
-                "and terms > 82000 "
-                "and dims / k > 0.15 "
-                "and queries / points <= 2.2e-05 "
-                "and queries <= 1",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 1,
-        .margin = 1.29F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 6800000 "
-                "and terms > 8192 "
-                "and queries * dims <= 39000 "
-                "and distances <= 2097152 "
-                "and terms > 82000 "
-                "and dims / k > 0.15 "
-                "and queries / points <= 2.2e-05 "
-                "and queries > 1 "
-                "and terms <= 12000000",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 2,
-        .margin = 1.38F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 6800000 "
-                "and terms > 8192 "
-                "and queries * dims <= 39000 "
-                "and distances <= 2097152 "
-                "and terms > 82000 "
-                "and dims / k > 0.15 "
-                "and queries / points <= 2.2e-05 "
-                "and queries > 1 "
-                "and terms > 12000000",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 78,
-        .margin = 1.28F,
-        .regret = 1.04F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.06F,
-        .path = "distances <= 6800000 "
-                "and terms > 8192 "
-                "and queries * dims <= 39000 "
-                "and distances <= 2097152 "
-                "and terms > 82000 "
-                "and dims / k > 0.15 "
-                "and queries / points > 2.2e-05",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 1,
-        .margin = 1.03F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "distances <= 6800000 "
-                "and terms > 8192 "
-                "and queries * dims <= 39000 "
-                "and distances > 2097152 "
-                "and queries / dims <= 0.18",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 6800000 "
-                "and terms > 8192 "
-                "and queries * dims <= 39000 "
-                "and distances > 2097152 "
-                "and queries / dims > 0.18 "
-                "and missing == none "
-                "and queries * k <= 32",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 1,
-        .margin = 1.35F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "distances <= 6800000 "
-                "and terms > 8192 "
-                "and queries * dims <= 39000 "
-                "and distances > 2097152 "
-                "and queries / dims > 0.18 "
-                "and missing == none "
-                "and queries * k > 32 "
-                "and queries <= 47 "
-                "and dims / k <= 0.22",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 2,
-        .margin = 1.98F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 6800000 "
-                "and terms > 8192 "
-                "and queries * dims <= 39000 "
-                "and distances > 2097152 "
-                "and queries / dims > 0.18 "
-                "and missing == none "
-                "and queries * k > 32 "
-                "and queries <= 47 "
-                "and dims / k > 0.22",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 6800000 "
-                "and terms > 8192 "
-                "and queries * dims <= 39000 "
-                "and distances > 2097152 "
-                "and queries / dims > 0.18 "
-                "and missing == none "
-                "and queries * k > 32 "
-                "and queries > 47 "
-                "and queries * k <= 12000 "
-                "and metric == manhattan",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 2,
-        .margin = 1.66F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 6800000 "
-                "and terms > 8192 "
-                "and queries * dims <= 39000 "
-                "and distances > 2097152 "
-                "and queries / dims > 0.18 "
-                "and missing == none "
-                "and queries * k > 32 "
-                "and queries > 47 "
-                "and queries * k <= 12000 "
-                "and metric != manhattan",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 6800000 "
-                "and terms > 8192 "
-                "and queries * dims <= 39000 "
-                "and distances > 2097152 "
-                "and queries / dims > 0.18 "
-                "and missing == none "
-                "and queries * k > 32 "
-                "and queries > 47 "
-                "and queries * k > 12000",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 6800000 "
-                "and terms > 8192 "
-                "and queries * dims <= 39000 "
-                "and distances > 2097152 "
-                "and queries / dims > 0.18 "
-                "and missing != none",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 9,
-        .margin = 1.00F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "distances <= 6800000 "
-                "and terms > 8192 "
-                "and queries * dims > 39000 "
-                "and queries_in == device "
-                "and points <= 560",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 6800000 "
-                "and terms > 8192 "
-                "and queries * dims > 39000 "
-                "and queries_in == device "
-                "and points > 560 "
-                "and distances <= 390000",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 13,
-        .margin = 1.37F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "distances <= 6800000 "
-                "and terms > 8192 "
-                "and queries * dims > 39000 "
-                "and queries_in == device "
-                "and points > 560 "
-                "and distances > 390000",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
-        .problems = 3,
-        .margin = 1.17F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 6800000 "
-                "and terms > 8192 "
-                "and queries * dims > 39000 "
-                "and queries_in != device "
-                "and queries <= 1000",
-        .ranking = kRanking24,
-    },
-    {
-        .id = 25,
-        .problems = 2,
-        .margin = 1.19F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "distances <= 6800000 "
-                "and terms > 8192 "
-                "and queries * dims > 39000 "
-                "and queries_in != device "
-                "and queries > 1000",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
-        .problems = 1,
-        .margin = 0.94F,
-        .regret = 1.06F,
-        .regret_lo = 1.06F,
-        .regret_hi = 1.06F,
-        .path = "distances > 6800000 and queries / points <= 1.8e-05 and metric == euclidean",
-        .ranking = kRanking26,
-    },
-    {
-        .id = 27,
-        .problems = 8,
-        .margin = 0.98F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "distances > 6800000 and queries / points <= 1.8e-05 and metric != euclidean",
-        .ranking = kRanking27,
-    },
-    {
-        .id = 28,
-        .problems = 4,
-        .margin = 1.00F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.09F,
-        .path = "distances > 6800000 "
-                "and queries / points > 1.8e-05 "
-                "and points / k <= 256 "
-                "and points / classes <= 7",
-        .ranking = kRanking28,
-    },
-    {
-        .id = 29,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 6800000 "
-                "and queries / points > 1.8e-05 "
-                "and points / k <= 256 "
-                "and points / classes > 7 "
-                "and terms <= 536870912 "
-                "and points / classes <= 27",
-        .ranking = kRanking29,
-    },
-    {
-        .id = 30,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 6800000 "
-                "and queries / points > 1.8e-05 "
-                "and points / k <= 256 "
-                "and points / classes > 7 "
-                "and terms <= 536870912 "
-                "and points / classes > 27",
-        .ranking = kRanking30,
-    },
-    {
-        .id = 31,
-        .problems = 1,
-        .margin = 1.32F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 6800000 "
-                "and queries / points > 1.8e-05 "
-                "and points / k <= 256 "
-                "and points / classes > 7 "
-                "and terms > 536870912 "
-                "and metric == manhattan",
-        .ranking = kRanking31,
-    },
-    {
-        .id = 32,
-        .problems = 6,
-        .margin = 1.84F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "distances > 6800000 "
-                "and queries / points > 1.8e-05 "
-                "and points / k <= 256 "
-                "and points / classes > 7 "
-                "and terms > 536870912 "
-                "and metric != manhattan",
-        .ranking = kRanking32,
-    },
-    {
-        .id = 33,
-        .problems = 1,
-        .margin = 1.21F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 6800000 "
-                "and queries / points > 1.8e-05 "
-                "and points / k > 256 "
-                "and points / k <= 6800 "
-                "and metric == mixed_euclidean "
-                "and missing == none",
-        .ranking = kRanking33,
-    },
-    {
-        .id = 34,
-        .problems = 2,
-        .margin = 1.19F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 6800000 "
-                "and queries / points > 1.8e-05 "
-                "and points / k > 256 "
-                "and points / k <= 6800 "
-                "and metric == mixed_euclidean "
-                "and missing != none",
-        .ranking = kRanking34,
-    },
-    {
-        .id = 35,
-        .problems = 20,
-        .margin = 2.32F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "distances > 6800000 "
-                "and queries / points > 1.8e-05 "
-                "and points / k > 256 "
-                "and points / k <= 6800 "
-                "and metric != mixed_euclidean "
-                "and dims * classes <= 12000 "
-                "and points / classes <= 27000",
-        .ranking = kRanking35,
-    },
-    {
-        .id = 36,
-        .problems = 1,
-        .margin = 2.96F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 6800000 "
-                "and queries / points > 1.8e-05 "
-                "and points / k > 256 "
-                "and points / k <= 6800 "
-                "and metric != mixed_euclidean "
-                "and dims * classes <= 12000 "
-                "and points / classes > 27000",
-        .ranking = kRanking36,
-    },
-    {
-        .id = 37,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 6800000 "
-                "and queries / points > 1.8e-05 "
-                "and points / k > 256 "
-                "and points / k <= 6800 "
-                "and metric != mixed_euclidean "
-                "and dims * classes > 12000",
-        .ranking = kRanking37,
-    },
-    {
-        .id = 38,
-        .problems = 1,
-        .margin = 1.95F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 6800000 "
-                "and queries / points > 1.8e-05 "
-                "and points / k > 256 "
-                "and points / k > 6800 "
-                "and queries / dims <= 0.082",
-        .ranking = kRanking38,
-    },
-    {
-        .id = 39,
-        .problems = 3,
-        .margin = 1.43F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.09F,
-        .path = "distances > 6800000 "
-                "and queries / points > 1.8e-05 "
-                "and points / k > 256 "
-                "and points / k > 6800 "
-                "and queries / dims > 0.082 "
-                "and metric == manhattan "
-                "and terms <= 2700000000",
-        .ranking = kRanking39,
-    },
-    {
-        .id = 40,
-        .problems = 3,
-        .margin = 1.94F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 6800000 "
-                "and queries / points > 1.8e-05 "
-                "and points / k > 256 "
-                "and points / k > 6800 "
-                "and queries / dims > 0.082 "
-                "and metric == manhattan "
-                "and terms > 2700000000",
-        .ranking = kRanking40,
-    },
-    {
-        .id = 41,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 6800000 "
-                "and queries / points > 1.8e-05 "
-                "and points / k > 256 "
-                "and points / k > 6800 "
-                "and queries / dims > 0.082 "
-                "and metric != manhattan "
-                "and dims <= 2",
-        .ranking = kRanking41,
-    },
-    {
-        .id = 42,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.05F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.09F,
-        .path = "distances > 6800000 "
-                "and queries / points > 1.8e-05 "
-                "and points / k > 256 "
-                "and points / k > 6800 "
-                "and queries / dims > 0.082 "
-                "and metric != manhattan "
-                "and dims > 2 "
-                "and points / dims <= 390 "
-                "and missing == none",
-        .ranking = kRanking42,
-    },
-    {
-        .id = 43,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 6800000 "
-                "and queries / points > 1.8e-05 "
-                "and points / k > 256 "
-                "and points / k > 6800 "
-                "and queries / dims > 0.082 "
-                "and metric != manhattan "
-                "and dims > 2 "
-                "and points / dims <= 390 "
-                "and missing != none",
-        .ranking = kRanking43,
-    },
-    {
-        .id = 44,
-        .problems = 20,
-        .margin = 2.87F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.06F,
-        .path = "distances > 6800000 "
-                "and queries / points > 1.8e-05 "
-                "and points / k > 256 "
-                "and points / k > 6800 "
-                "and queries / dims > 0.082 "
-                "and metric != manhattan "
-                "and dims > 2 "
-                "and points / dims > 390",
-        .ranking = kRanking44,
-    },
+    {0, 5, 4.02F, 1.00F, 1.00F, 1.00F, ranked(0, 4)},
+    {1, 1, 1.00F, 1.00F, 1.00F, 1.00F, ranked(4, 3)},  // problems nearby
+    {2, 7, 1.01F, 1.03F, 1.00F, 1.10F, ranked(7, 5)},
+    {3, 6, 1.00F, 1.00F, 1.00F, 1.00F, ranked(12, 4)},
+    {4, 8, 1.38F, 1.00F, 1.00F, 1.00F, ranked(16, 3)},
+    {5, 2, 0.99F, 1.01F, 1.00F, 1.01F, ranked(19, 4)},
+    {6, 1, 1.68F, 1.00F, 1.00F, 1.00F, ranked(23, 6)},
+    {7, 1, 1.00F, 1.01F, 1.01F, 1.01F, ranked(29, 5)},
+    {8, 4, 1.37F, 1.04F, 1.01F, 1.07F, ranked(34, 5)},
+    {9, 7, 1.00F, 1.00F, 1.00F, 1.00F, ranked(39, 6)},
+    {10, 1, 1.29F, 1.00F, 1.00F, 1.00F, ranked(45, 6)},
+    {11, 2, 1.38F, 1.00F, 1.00F, 1.00F, ranked(51, 5)},
+    {12, 78, 1.28F, 1.04F, 1.02F, 1.06F, ranked(56, 5)},
+    {13, 1, 1.03F, 1.01F, 1.01F, 1.01F, ranked(61, 6)},
+    {14, 2, 1.00F, 1.00F, 1.00F, 1.00F, ranked(67, 3)},
+    {15, 1, 1.35F, 1.01F, 1.01F, 1.01F, ranked(70, 5)},  // problems nearby
+    {16, 2, 1.98F, 1.00F, 1.00F, 1.00F, ranked(75, 5)},
+    {17, 1, 1.00F, 1.00F, 1.00F, 1.00F, ranked(80, 3)},
+    {18, 2, 1.66F, 1.00F, 1.00F, 1.00F, ranked(83, 6)},
+    {19, 1, 1.00F, 1.00F, 1.00F, 1.00F, ranked(89, 5)},
+    {20, 2, 1.00F, 1.00F, 1.00F, 1.00F, ranked(94, 3)},
+    {21, 9, 1.00F, 1.02F, 1.00F, 1.04F, ranked(97, 1)},
+    {22, 2, 1.00F, 1.00F, 1.00F, 1.00F, ranked(98, 2)},
+    {23, 13, 1.37F, 1.02F, 1.00F, 1.05F, ranked(100, 3)},
+    {24, 3, 1.17F, 1.00F, 1.00F, 1.00F, ranked(103, 5)},
+    {25, 2, 1.19F, 1.02F, 1.00F, 1.03F, ranked(108, 5)},
+    {26, 1, 0.94F, 1.06F, 1.06F, 1.06F, ranked(113, 6)},
+    {27, 8, 0.98F, 1.00F, 1.00F, 1.01F, ranked(119, 3)},
+    {28, 4, 1.00F, 1.03F, 1.00F, 1.09F, ranked(122, 4)},
+    {29, 2, 1.00F, 1.00F, 1.00F, 1.00F, ranked(126, 4)},
+    {30, 2, 1.00F, 1.00F, 1.00F, 1.00F, ranked(130, 5)},
+    {31, 1, 1.32F, 1.00F, 1.00F, 1.00F, ranked(135, 4)},
+    {32, 6, 1.84F, 1.02F, 1.00F, 1.05F, ranked(139, 6)},
+    {33, 1, 1.21F, 1.00F, 1.00F, 1.00F, ranked(145, 4)},
+    {34, 2, 1.19F, 1.00F, 1.00F, 1.00F, ranked(149, 4)},
+    {35, 20, 2.32F, 1.01F, 1.00F, 1.03F, ranked(153, 5)},
+    {36, 1, 2.96F, 1.00F, 1.00F, 1.00F, ranked(158, 5)},
+    {37, 1, 1.00F, 1.00F, 1.00F, 1.00F, ranked(163, 5)},
+    {38, 1, 1.95F, 1.00F, 1.00F, 1.00F, ranked(168, 5)},
+    {39, 3, 1.43F, 1.03F, 1.00F, 1.09F, ranked(173, 5)},
+    {40, 3, 1.94F, 1.00F, 1.00F, 1.00F, ranked(178, 5)},
+    {41, 1, 1.00F, 1.00F, 1.00F, 1.00F, ranked(183, 5)},
+    {42, 2, 1.00F, 1.05F, 1.00F, 1.09F, ranked(188, 6)},
+    {43, 1, 1.00F, 1.00F, 1.00F, 1.00F, ranked(194, 3)},  // problems nearby
+    {44, 20, 2.87F, 1.03F, 1.01F, 1.06F, ranked(197, 6)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.distances() <= 6'800'000) {
-        if (problem.terms() <= 8192) {
-            if (problem.missing == Missing::none) {
-                // placement gpu_distance=0;gpu_selection=0;gpu_vote=0
-                // else two_stage budget_mib=64
-                // 5 problems, margin 4.02, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                // placement gpu_distance=1;gpu_selection=0;gpu_vote=0
-                // else two_stage budget_mib=1024
-                // 1 problems nearby, margin 1.00, regret 1.00 [1.00, 1.00]
-                return kLeaves[1];
-            }
-        } else {
-            if (product(problem.queries, problem.dims) <= 39'000) {
-                if (problem.distances() <= 2'097'152) {
-                    if (problem.terms() <= 82'000) {
-                        if (product(problem.k, problem.classes) <= 1000) {
-                            if (problem.metric == Metric::euclidean) {
-                                // synchronous chunks=1;pinned=0
-                                // else two_stage budget_mib=64
-                                // 7 problems, margin 1.01, regret 1.03 [1.00, 1.10]
-                                return kLeaves[2];
-                            } else {
-                                // placement gpu_distance=1;gpu_selection=1;gpu_vote=1
-                                // else two_stage budget_mib=1024
-                                // 6 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                return kLeaves[3];
-                            }
-                        } else {
-                            // placement gpu_distance=1;gpu_selection=1;gpu_vote=0
-                            // else two_stage budget_mib=1024
-                            // 8 problems, margin 1.38, regret 1.00 [1.00, 1.00]
-                            return kLeaves[4];
-                        }
-                    } else {
-                        if (ratio(problem.dims, problem.k) <= 0.15) {
-                            if (problem.points <= 12'000) {
-                                if (problem.distances() <= 150'000) {
-                                    // synchronous chunks=1;pinned=0
-                                    // else two_stage budget_mib=8192
-                                    // 2 problems, margin 0.99, regret 1.01 [1.00, 1.01]
-                                    return kLeaves[5];
-                                } else {
-                                    if (problem.metric == Metric::euclidean) {
-                                        // screened_groups group=8
-                                        // 1 problems, margin 1.68, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[6];
-                                    } else {
-                                        // synchronous chunks=1;pinned=1
-                                        // else two_stage budget_mib=1024
-                                        // 1 problems, margin 1.00, regret 1.01 [1.01, 1.01]
-                                        return kLeaves[7];
-                                    }
-                                }
-                            } else {
-                                // screened_groups group=32
-                                // else two_stage budget_mib=64
-                                // 4 problems, margin 1.37, regret 1.04 [1.01, 1.07]
-                                return kLeaves[8];
-                            }
-                        } else {
-                            if (ratio(problem.queries, problem.points) <= 2.2e-05) {
-                                if (problem.queries <= 1) {
-                                    // synchronous chunks=32;pinned=0
-                                    // else two_stage budget_mib=64
-                                    // 7 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[9];
-                                } else {
-                                    if (problem.terms() <= 12'000'000) {
-                                        // screened_groups group=128
-                                        // 1 problems, margin 1.29, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[10];
-                                    } else {
-                                        // asynchronous chunks=32
-                                        // else two_stage budget_mib=64
-                                        // 2 problems, margin 1.38, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[11];
-                                    }
-                                }
-                            } else {
-                                // synchronous chunks=1;pinned=0
-                                // else two_stage budget_mib=8192
-                                // 78 problems, margin 1.28, regret 1.04 [1.02, 1.06]
-                                return kLeaves[12];
-                            }
-                        }
-                    }
-                } else {
-                    if (ratio(problem.queries, problem.dims) <= 0.18) {
-                        // synchronous chunks=1;pinned=1
-                        // 1 problems, margin 1.03, regret 1.01 [1.01, 1.01]
-                        return kLeaves[13];
-                    } else {
-                        if (problem.missing == Missing::none) {
-                            if (product(problem.queries, problem.k) <= 32) {
-                                // two_stage budget_mib=8192
-                                // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                return kLeaves[14];
-                            } else {
-                                if (problem.queries <= 47) {
-                                    if (ratio(problem.dims, problem.k) <= 0.22) {
-                                        // screened_groups group=32
-                                        // 1 problems nearby, margin 1.35, regret 1.01 [1.01, 1.01]
-                                        return kLeaves[15];
-                                    } else {
-                                        // screened_groups group=128
-                                        // else fused_tile per_thread=4
-                                        // 2 problems, margin 1.98, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[16];
-                                    }
-                                } else {
-                                    if (product(problem.queries, problem.k) <= 12'000) {
-                                        if (problem.metric == Metric::manhattan) {
-                                            // two_stage budget_mib=64
-                                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[17];
-                                        } else {
-                                            // screened_groups group=32
-                                            // 2 problems, margin 1.66, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[18];
-                                        }
-                                    } else {
-                                        // screened_groups group=8
-                                        // else fused_tile per_thread=4
-                                        // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[19];
-                                    }
-                                }
-                            }
-                        } else {
-                            // synchronous chunks=1;pinned=1
-                            // else two_stage budget_mib=1024
-                            // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                            return kLeaves[20];
-                        }
-                    }
-                }
-            } else {
-                if (problem.queries_in == QueriesIn::device) {
-                    if (problem.points <= 560) {
-                        // two_stage budget_mib=1024
-                        // 9 problems, margin 1.00, regret 1.02 [1.00, 1.04]
-                        return kLeaves[21];
-                    } else {
-                        if (problem.distances() <= 390'000) {
-                            // two_stage budget_mib=64
-                            // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                            return kLeaves[22];
-                        } else {
-                            // screened_groups group=8
-                            // else two_stage budget_mib=8192
-                            // 13 problems, margin 1.37, regret 1.02 [1.00, 1.05]
-                            return kLeaves[23];
-                        }
-                    }
-                } else {
-                    if (problem.queries <= 1000) {
-                        // synchronous chunks=1;pinned=1
-                        // 3 problems, margin 1.17, regret 1.00 [1.00, 1.00]
-                        return kLeaves[24];
-                    } else {
-                        // fused_tile per_thread=4
-                        // 2 problems, margin 1.19, regret 1.02 [1.00, 1.03]
-                        return kLeaves[25];
-                    }
-                }
-            }
-        }
-    } else {
-        if (ratio(problem.queries, problem.points) <= 1.8e-05) {
-            if (problem.metric == Metric::euclidean) {
-                // screened_groups group=128
-                // 1 problems, margin 0.94, regret 1.06 [1.06, 1.06]
-                return kLeaves[26];
-            } else {
-                // synchronous chunks=1;pinned=0
-                // else two_stage budget_mib=1024
-                // 8 problems, margin 0.98, regret 1.00 [1.00, 1.01]
-                return kLeaves[27];
-            }
-        } else {
-            if (ratio(problem.points, problem.k) <= 256) {
-                if (ratio(problem.points, problem.classes) <= 7) {
-                    // synchronous chunks=1;pinned=1
-                    // else two_stage budget_mib=8192
-                    // 4 problems, margin 1.00, regret 1.03 [1.00, 1.09]
-                    return kLeaves[28];
-                } else {
-                    if (problem.terms() <= 536'870'912) {
-                        if (ratio(problem.points, problem.classes) <= 27) {
-                            // screened_groups group=8
-                            // else two_stage budget_mib=1024
-                            // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                            return kLeaves[29];
-                        } else {
-                            // screened_groups group=8
-                            // else fused_tile per_thread=4
-                            // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                            return kLeaves[30];
-                        }
-                    } else {
-                        if (problem.metric == Metric::manhattan) {
-                            // fused_tile per_thread=8
-                            // 1 problems, margin 1.32, regret 1.00 [1.00, 1.00]
-                            return kLeaves[31];
-                        } else {
-                            // screened_groups group=8
-                            // else fused_tile per_thread=4
-                            // 6 problems, margin 1.84, regret 1.02 [1.00, 1.05]
-                            return kLeaves[32];
-                        }
-                    }
-                }
-            } else {
-                if (ratio(problem.points, problem.k) <= 6800) {
-                    if (problem.metric == Metric::mixed_euclidean) {
-                        if (problem.missing == Missing::none) {
-                            // fused_tile per_thread=4
-                            // 1 problems, margin 1.21, regret 1.00 [1.00, 1.00]
-                            return kLeaves[33];
-                        } else {
-                            // synchronous chunks=1;pinned=1
-                            // 2 problems, margin 1.19, regret 1.00 [1.00, 1.00]
-                            return kLeaves[34];
-                        }
-                    } else {
-                        if (product(problem.dims, problem.classes) <= 12'000) {
-                            if (ratio(problem.points, problem.classes) <= 27'000) {
-                                // screened_groups group=32
-                                // else fused_tile per_thread=4
-                                // 20 problems, margin 2.32, regret 1.01 [1.00, 1.03]
-                                return kLeaves[35];
-                            } else {
-                                // screened_groups group=128
-                                // 1 problems, margin 2.96, regret 1.00 [1.00, 1.00]
-                                return kLeaves[36];
-                            }
-                        } else {
-                            // screened_groups group=8
-                            // else synchronous chunks=1;pinned=0
-                            // else two_stage budget_mib=8192
-                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                            return kLeaves[37];
-                        }
-                    }
-                } else {
-                    if (ratio(problem.queries, problem.dims) <= 0.082) {
-                        // synchronous chunks=1;pinned=1
-                        // 1 problems, margin 1.95, regret 1.00 [1.00, 1.00]
-                        return kLeaves[38];
-                    } else {
-                        if (problem.metric == Metric::manhattan) {
-                            if (problem.terms() <= 2'700'000'000) {
-                                // fused_tile per_thread=4
-                                // 3 problems, margin 1.43, regret 1.03 [1.00, 1.09]
-                                return kLeaves[39];
-                            } else {
-                                // fused_tile per_thread=8
-                                // else fused_tile per_thread=4
-                                // 3 problems, margin 1.94, regret 1.00 [1.00, 1.00]
-                                return kLeaves[40];
-                            }
-                        } else {
-                            if (problem.dims <= 2) {
-                                // screened_groups group=32
-                                // else fused_tile per_thread=4
-                                // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                return kLeaves[41];
-                            } else {
-                                if (ratio(problem.points, problem.dims) <= 390) {
-                                    if (problem.missing == Missing::none) {
-                                        // screened_groups group=32
-                                        // else synchronous chunks=1;pinned=1
-                                        // else two_stage budget_mib=8192
-                                        // 2 problems, margin 1.00, regret 1.05 [1.00, 1.09]
-                                        return kLeaves[42];
-                                    } else {
-                                        // synchronous chunks=1;pinned=1
-                                        // else two_stage budget_mib=1024
-                                        // 1 problems nearby, margin 1.00, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[43];
-                                    }
-                                } else {
-                                    // screened_groups group=128
-                                    // else fused_tile per_thread=4
-                                    // 20 problems, margin 2.87, regret 1.03 [1.01, 1.06]
-                                    return kLeaves[44];
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(distances, 6'800'000, 52),
+    at_most(terms, 8192, 5),
+    is(missing, Missing::none, 4),
+    leaf(0),
+    leaf(1),
+    at_most(queries_times_dims, 39'000, 43),
+    at_most(distances, 2'097'152, 28),
+    at_most(terms, 82'000, 13),
+    at_most(k_times_classes, 1000, 12),
+    is(metric, Metric::euclidean, 11),
+    leaf(2),
+    leaf(3),
+    leaf(4),
+    at_most(dims_per_k, 0.15, 21),
+    at_most(points, 12'000, 20),
+    at_most(distances, 150'000, 17),
+    leaf(5),
+    is(metric, Metric::euclidean, 19),
+    leaf(6),
+    leaf(7),
+    leaf(8),
+    at_most(queries_per_points, 2.2e-05, 27),
+    at_most(queries, 1, 24),
+    leaf(9),
+    at_most(terms, 12'000'000, 26),
+    leaf(10),
+    leaf(11),
+    leaf(12),
+    at_most(queries_per_dims, 0.18, 30),
+    leaf(13),
+    is(missing, Missing::none, 42),
+    at_most(queries_times_k, 32, 33),
+    leaf(14),
+    at_most(queries, 47, 37),
+    at_most(dims_per_k, 0.22, 36),
+    leaf(15),
+    leaf(16),
+    at_most(queries_times_k, 12'000, 41),
+    is(metric, Metric::manhattan, 40),
+    leaf(17),
+    leaf(18),
+    leaf(19),
+    leaf(20),
+    is(queries_in, QueriesIn::device, 49),
+    at_most(points, 560, 46),
+    leaf(21),
+    at_most(distances, 390'000, 48),
+    leaf(22),
+    leaf(23),
+    at_most(queries, 1000, 51),
+    leaf(24),
+    leaf(25),
+    at_most(queries_per_points, 1.8e-05, 56),
+    is(metric, Metric::euclidean, 55),
+    leaf(26),
+    leaf(27),
+    at_most(points_per_k, 256, 66),
+    at_most(points_per_classes, 7, 59),
+    leaf(28),
+    at_most(terms, 536'870'912, 63),
+    at_most(points_per_classes, 27, 62),
+    leaf(29),
+    leaf(30),
+    is(metric, Metric::manhattan, 65),
+    leaf(31),
+    leaf(32),
+    at_most(points_per_k, 6800, 76),
+    is(metric, Metric::mixed_euclidean, 71),
+    is(missing, Missing::none, 70),
+    leaf(33),
+    leaf(34),
+    at_most(dims_times_classes, 12'000, 75),
+    at_most(points_per_classes, 27'000, 74),
+    leaf(35),
+    leaf(36),
+    leaf(37),
+    at_most(queries_per_dims, 0.082, 78),
+    leaf(38),
+    is(metric, Metric::manhattan, 82),
+    at_most(terms, 2'700'000'000, 81),
+    leaf(39),
+    leaf(40),
+    at_most(dims, 2, 84),
+    leaf(41),
+    at_most(points_per_dims, 390, 88),
+    is(missing, Missing::none, 87),
+    leaf(42),
+    leaf(43),
+    leaf(44),
+};
 
 }  // namespace
 
@@ -1374,8 +302,11 @@ Selector<Problem> nvidia_h100_80gb_hbm3() {
                    .l2_bytes = 52428800,
                    .bytes_per_second = 3352320000000},
         .data_sha256 = "0e7f03f5eb09d0d5e05f9dd00caa2d2fc450f6d4fd94ae091223fffe17dd38b8",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

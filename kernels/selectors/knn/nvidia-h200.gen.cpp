@@ -15,7 +15,6 @@
 //   382ff5585c108ec9215f06ce2ee54bff25fb05273e752332830932aee07d87bd  synchronous
 //   d116115ee2c40b635aae40050e7c3c9c071479646888eb81b6e1c11869debf5b  two_stage
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/knn.hpp"
 #include "registries/knn/ids.hpp"
@@ -23,1861 +22,357 @@
 namespace espalier::knn::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::placement, {{"gpu_distance", 0}, {"gpu_selection", 0}, {"gpu_vote", 0}}, 1.01F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.81F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.81F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    queries,
+    points,
+    dims,
+    k,
+    classes,
+    metric,
+    missing,
+    queries_in,
+    distances,
+    terms,
+    queries_per_points,
+    queries_per_dims,
+    queries_times_dims,
+    queries_per_k,
+    queries_times_k,
+    queries_per_classes,
+    queries_times_classes,
+    points_per_dims,
+    points_times_dims,
+    points_per_k,
+    points_times_k,
+    dims_per_k,
+    dims_times_k,
+    dims_times_classes,
+    k_per_classes,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::placement, {{"gpu_distance", 0}, {"gpu_selection", 0}, {"gpu_vote", 0}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.81F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 2.29F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.81F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.queries); },
+    [](const Problem& problem) { return static_cast<double>(problem.points); },
+    [](const Problem& problem) { return static_cast<double>(problem.dims); },
+    [](const Problem& problem) { return static_cast<double>(problem.k); },
+    [](const Problem& problem) { return static_cast<double>(problem.classes); },
+    [](const Problem& problem) { return static_cast<double>(problem.metric); },
+    [](const Problem& problem) { return static_cast<double>(problem.missing); },
+    [](const Problem& problem) { return static_cast<double>(problem.queries_in); },
+    [](const Problem& problem) { return static_cast<double>(problem.distances()); },
+    [](const Problem& problem) { return static_cast<double>(problem.terms()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::placement, {{"gpu_distance", 0}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.02F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.10F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.02F},
+constexpr Column kColumns[] = {
+    {"queries", 0},
+    {"points", 1},
+    {"dims", 2},
+    {"k", 3},
+    {"classes", 4},
+    {"metric", 5},
+    {"missing", 6},
+    {"queries_in", 7},
+    {"distances", 8},
+    {"terms", 9},
+    {"queries / points", 0, Column::Kind::ratio, 1},
+    {"queries / dims", 0, Column::Kind::ratio, 2},
+    {"queries * dims", 0, Column::Kind::product, 2},
+    {"queries / k", 0, Column::Kind::ratio, 3},
+    {"queries * k", 0, Column::Kind::product, 3},
+    {"queries / classes", 0, Column::Kind::ratio, 4},
+    {"queries * classes", 0, Column::Kind::product, 4},
+    {"points / dims", 1, Column::Kind::ratio, 2},
+    {"points * dims", 1, Column::Kind::product, 2},
+    {"points / k", 1, Column::Kind::ratio, 3},
+    {"points * k", 1, Column::Kind::product, 3},
+    {"dims / k", 2, Column::Kind::ratio, 3},
+    {"dims * k", 2, Column::Kind::product, 3},
+    {"dims * classes", 2, Column::Kind::product, 4},
+    {"k / classes", 3, Column::Kind::ratio, 4},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::placement, {{"gpu_distance", 0}, {"gpu_selection", 0}, {"gpu_vote", 0}}},
+    {VariantId::two_stage, {{"budget_mib", 1024}}},
+    {VariantId::two_stage, {{"budget_mib", 8192}}},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}},
+    {VariantId::placement, {{"gpu_distance", 0}, {"gpu_selection", 1}, {"gpu_vote", 1}}},
+    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}},
+    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 0}, {"gpu_vote", 0}}},
+    {VariantId::fused_tile, {{"per_thread", 4}}},
+    {VariantId::asynchronous, {{"chunks", 4}}},
+    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}},
+    {VariantId::two_stage, {{"budget_mib", 64}}},
+    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 0}}},
+    {VariantId::synchronous, {{"chunks", 32}, {"pinned", 1}}},
+    {VariantId::asynchronous, {{"chunks", 8}}},
+    {VariantId::synchronous, {{"chunks", 32}, {"pinned", 0}}},
+    {VariantId::asynchronous, {{"chunks", 32}}},
+    {VariantId::screened_groups, {{"group", 128}}},
+    {VariantId::screened_groups, {{"group", 32}}},
+    {VariantId::screened_groups, {{"group", 8}}},
+    {VariantId::fused_tile, {{"per_thread", 8}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 0}, {"gpu_vote", 0}}, 1.00F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 3.99F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 4.90F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 8.42F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 12.94F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.01F), at(1, 1.81F), at(1, 1.81F),
+    at(0, 1.00F), at(2, 1.81F), at(3, 2.29F), at(1, 1.81F),
+    at(4, 1.00F), at(2, 1.02F), at(5, 1.10F), at(1, 1.02F),
+    at(1, 1.00F),
+    at(6, 1.00F), at(5, 3.99F), at(7, 4.90F), at(8, 8.42F), at(1, 12.94F),
+    at(6, 1.03F), at(2, 2.21F), at(9, 1.01F), at(5, 1.02F), at(8, 2.06F), at(1, 2.26F),
+    at(9, 1.13F), at(10, 1.16F), at(5, 1.13F), at(3, 1.15F), at(1, 1.16F),
+    at(0, 1.00F), at(1, 1.32F), at(1, 1.32F),
+    at(11, 1.00F), at(10, 1.43F), at(12, 1.25F), at(13, 1.41F), at(1, 1.43F),
+    at(14, 1.00F), at(10, 1.99F), at(9, 1.02F), at(15, 1.17F), at(1, 2.02F),
+    at(16, 1.00F), at(3, 1.23F), at(10, 1.23F), at(1, 1.23F),
+    at(15, 1.04F), at(2, 1.35F), at(8, 1.04F), at(14, 1.17F), at(1, 1.35F),
+    at(11, 1.04F), at(2, 1.57F), at(5, 1.35F), at(8, 1.85F), at(1, 1.57F),
+    at(15, 1.01F), at(2, 1.59F), at(13, 1.00F), at(5, 1.28F), at(11, 1.58F), at(1, 1.58F),
+    at(17, 1.05F), at(5, 1.53F), at(2, 1.21F), at(13, 1.36F), at(1, 1.21F),
+    at(11, 1.00F), at(1, 1.65F), at(1, 1.65F),
+    at(18, 1.00F), at(1, 1.24F), at(2, 1.24F), at(1, 1.24F),
+    at(0, 1.00F), at(1, 1.18F), at(1, 1.18F),
+    at(5, 1.06F), at(2, 1.38F), at(9, 1.37F), at(8, 2.43F), at(1, 1.37F),
+    at(7, 1.00F), at(10, 1.67F), at(1, 1.67F),
+    at(16, 1.00F), at(3, 1.20F), at(19, 1.43F), at(1, 1.27F), at(1, 1.27F),
+    at(5, 1.04F), at(10, 1.03F), at(1, 1.03F),
+    at(7, 1.01F), at(18, 1.16F), at(5, 1.16F), at(10, 1.28F), at(1, 1.27F),
+    at(1, 1.00F),
+    at(18, 1.02F), at(7, 1.07F), at(5, 1.24F), at(1, 1.41F),
+    at(1, 1.00F),
+    at(18, 1.01F), at(1, 1.13F), at(10, 1.13F), at(1, 1.13F),
+    at(3, 1.02F), at(7, 1.24F), at(9, 1.71F), at(8, 2.00F), at(1, 7.29F),
+    at(7, 1.01F), at(18, 1.16F), at(3, 1.21F), at(8, 1.52F), at(1, 3.22F),
+    at(10, 1.02F), at(2, 1.02F), at(1, 1.02F),
+    at(19, 1.00F), at(10, 1.35F), at(2, 1.35F), at(1, 1.35F),
+    at(18, 1.00F), at(1, 1.07F), at(2, 1.07F), at(1, 1.07F),
+    at(19, 1.04F), at(3, 1.35F), at(18, 1.17F), at(8, 1.49F), at(1, 1.29F),
+    at(8, 1.00F), at(2, 1.02F), at(3, 1.31F), at(7, 1.35F), at(1, 1.02F),
+    at(18, 1.01F), at(7, 1.44F), at(3, 1.65F), at(2, 1.65F), at(1, 1.65F),
+    at(3, 1.04F), at(7, 1.06F), at(2, 1.21F), at(1, 1.21F),
+    at(8, 1.00F), at(1, 1.00F), at(2, 1.00F), at(1, 1.00F),
+    at(17, 1.01F), at(7, 3.26F), at(2, 4.04F), at(1, 4.23F),
+    at(16, 1.00F), at(15, 1.00F), at(2, 1.22F), at(5, 1.35F), at(1, 1.22F),
+    at(5, 1.02F), at(1, 1.16F), at(3, 1.02F), at(1, 1.16F),
+    at(17, 1.01F), at(7, 1.61F), at(2, 2.10F), at(3, 2.28F), at(1, 2.25F),
+    at(18, 1.01F), at(19, 3.02F), at(3, 1.78F), at(8, 2.33F), at(1, 3.66F),
+    at(1, 1.03F),
+    at(19, 1.01F), at(3, 1.13F), at(8, 1.39F), at(1, 2.50F),
+    at(3, 1.00F), at(2, 1.00F), at(8, 1.00F), at(1, 1.00F),
+    at(19, 1.11F), at(2, 1.31F), at(10, 1.31F), at(1, 1.31F),
+    at(17, 1.00F), at(7, 1.26F), at(2, 2.16F), at(3, 2.38F), at(1, 2.38F),
+    at(1, 1.01F),
+    at(3, 1.00F), at(1, 1.00F), at(2, 1.00F), at(1, 1.00F),
+    at(7, 1.02F), at(5, 1.53F), at(2, 1.62F), at(1, 1.62F),
+    at(19, 1.01F), at(7, 1.20F), at(2, 1.26F), at(5, 1.59F), at(1, 1.29F),
+    at(17, 1.02F), at(3, 2.55F), at(19, 3.01F), at(8, 4.07F), at(1, 3.39F),
+    at(3, 1.00F), at(1, 1.00F), at(1, 1.00F),
+    at(2, 1.01F), at(1, 1.01F),
+    at(3, 1.01F), at(7, 1.17F), at(8, 1.46F), at(1, 2.45F),
+    at(16, 1.00F), at(2, 1.00F), at(5, 1.00F), at(1, 1.00F),
+    at(16, 1.01F), at(7, 1.70F), at(5, 2.20F), at(2, 2.36F), at(1, 2.45F),
+    at(16, 1.00F), at(7, 1.51F), at(3, 1.68F), at(5, 1.69F), at(2, 1.74F), at(1, 1.75F),
+    at(7, 1.00F), at(2, 1.35F), at(5, 1.50F), at(3, 1.51F), at(1, 1.35F),
+    at(5, 1.03F), at(2, 1.00F), at(3, 1.00F), at(1, 1.01F),
+    at(16, 1.00F), at(7, 7.18F), at(2, 8.45F), at(5, 11.26F), at(1, 8.74F),
+    at(19, 1.03F), at(7, 1.15F), at(2, 1.33F), at(3, 1.68F), at(1, 1.34F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 0}, {"gpu_vote", 0}}, 1.03F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 2.21F},
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.01F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.02F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 2.06F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.26F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.13F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.16F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.13F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.15F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.16F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::placement, {{"gpu_distance", 0}, {"gpu_selection", 0}, {"gpu_vote", 0}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.32F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.32F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 0}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.43F},
-    {VariantId::synchronous, {{"chunks", 32}, {"pinned", 1}}, 1.25F},
-    {VariantId::asynchronous, {{"chunks", 8}}, 1.41F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.43F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::synchronous, {{"chunks", 32}, {"pinned", 0}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.99F},
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.02F},
-    {VariantId::asynchronous, {{"chunks", 32}}, 1.17F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.02F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::screened_groups, {{"group", 128}}, 1.00F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.23F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.23F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.23F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::asynchronous, {{"chunks", 32}}, 1.04F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.35F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 1.04F},
-    {VariantId::synchronous, {{"chunks", 32}, {"pinned", 0}}, 1.17F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.35F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 0}}, 1.04F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.57F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.35F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 1.85F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.57F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::asynchronous, {{"chunks", 32}}, 1.01F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.59F},
-    {VariantId::asynchronous, {{"chunks", 8}}, 1.00F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.28F},
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 0}}, 1.58F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.58F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::screened_groups, {{"group", 32}}, 1.05F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.53F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.21F},
-    {VariantId::asynchronous, {{"chunks", 8}}, 1.36F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.21F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 0}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.65F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.65F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::screened_groups, {{"group", 8}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.24F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.24F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.24F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::placement, {{"gpu_distance", 0}, {"gpu_selection", 0}, {"gpu_vote", 0}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.18F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.18F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.06F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.38F},
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.37F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 2.43F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.37F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.67F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.67F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::screened_groups, {{"group", 128}}, 1.00F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.20F},
-    {VariantId::fused_tile, {{"per_thread", 8}}, 1.43F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.27F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.27F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.04F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.03F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.03F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.01F},
-    {VariantId::screened_groups, {{"group", 8}}, 1.16F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.16F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.28F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.27F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::screened_groups, {{"group", 8}}, 1.02F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.07F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.24F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.41F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::screened_groups, {{"group", 8}}, 1.01F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.13F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.13F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.13F},
-};
-
-constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.02F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.24F},
-    {VariantId::placement, {{"gpu_distance", 1}, {"gpu_selection", 1}, {"gpu_vote", 1}}, 1.71F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 2.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 7.29F},
-};
-
-constexpr Choice<Problem> kRanking28[] = {
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.01F},
-    {VariantId::screened_groups, {{"group", 8}}, 1.16F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.21F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 1.52F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 3.22F},
-};
-
-constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.02F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.02F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.02F},
-};
-
-constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::fused_tile, {{"per_thread", 8}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.35F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.35F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.35F},
-};
-
-constexpr Choice<Problem> kRanking31[] = {
-    {VariantId::screened_groups, {{"group", 8}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.07F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.07F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.07F},
-};
-
-constexpr Choice<Problem> kRanking32[] = {
-    {VariantId::fused_tile, {{"per_thread", 8}}, 1.04F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.35F},
-    {VariantId::screened_groups, {{"group", 8}}, 1.17F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 1.49F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.29F},
-};
-
-constexpr Choice<Problem> kRanking33[] = {
-    {VariantId::asynchronous, {{"chunks", 4}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.02F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.31F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.35F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.02F},
-};
-
-constexpr Choice<Problem> kRanking34[] = {
-    {VariantId::screened_groups, {{"group", 8}}, 1.01F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.44F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.65F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.65F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.65F},
-};
-
-constexpr Choice<Problem> kRanking35[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.04F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.06F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.21F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.21F},
-};
-
-constexpr Choice<Problem> kRanking36[] = {
-    {VariantId::asynchronous, {{"chunks", 4}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking37[] = {
-    {VariantId::screened_groups, {{"group", 32}}, 1.01F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 3.26F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 4.04F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 4.23F},
-};
-
-constexpr Choice<Problem> kRanking38[] = {
-    {VariantId::screened_groups, {{"group", 128}}, 1.00F},
-    {VariantId::asynchronous, {{"chunks", 32}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.22F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.35F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.22F},
-};
-
-constexpr Choice<Problem> kRanking39[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.02F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.16F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.02F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.16F},
-};
-
-constexpr Choice<Problem> kRanking40[] = {
-    {VariantId::screened_groups, {{"group", 32}}, 1.01F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.61F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 2.10F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 2.28F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.25F},
-};
-
-constexpr Choice<Problem> kRanking41[] = {
-    {VariantId::screened_groups, {{"group", 8}}, 1.01F},
-    {VariantId::fused_tile, {{"per_thread", 8}}, 3.02F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.78F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 2.33F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 3.66F},
-};
-
-constexpr Choice<Problem> kRanking42[] = {
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.03F},
-};
-
-constexpr Choice<Problem> kRanking43[] = {
-    {VariantId::fused_tile, {{"per_thread", 8}}, 1.01F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.13F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 1.39F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.50F},
-};
-
-constexpr Choice<Problem> kRanking44[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.00F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking45[] = {
-    {VariantId::fused_tile, {{"per_thread", 8}}, 1.11F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.31F},
-    {VariantId::two_stage, {{"budget_mib", 64}}, 1.31F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.31F},
-};
-
-constexpr Choice<Problem> kRanking46[] = {
-    {VariantId::screened_groups, {{"group", 32}}, 1.00F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.26F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 2.16F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 2.38F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.38F},
-};
-
-constexpr Choice<Problem> kRanking47[] = {
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.01F},
-};
-
-constexpr Choice<Problem> kRanking48[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking49[] = {
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.02F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.53F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.62F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.62F},
-};
-
-constexpr Choice<Problem> kRanking50[] = {
-    {VariantId::fused_tile, {{"per_thread", 8}}, 1.01F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.20F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.26F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.59F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.29F},
-};
-
-constexpr Choice<Problem> kRanking51[] = {
-    {VariantId::screened_groups, {{"group", 32}}, 1.02F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 2.55F},
-    {VariantId::fused_tile, {{"per_thread", 8}}, 3.01F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 4.07F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 3.39F},
-};
-
-constexpr Choice<Problem> kRanking52[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking53[] = {
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.01F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.01F},
-};
-
-constexpr Choice<Problem> kRanking54[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.01F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.17F},
-    {VariantId::asynchronous, {{"chunks", 4}}, 1.46F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.45F},
-};
-
-constexpr Choice<Problem> kRanking55[] = {
-    {VariantId::screened_groups, {{"group", 128}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.00F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking56[] = {
-    {VariantId::screened_groups, {{"group", 128}}, 1.01F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.70F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 2.20F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 2.36F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 2.45F},
-};
-
-constexpr Choice<Problem> kRanking57[] = {
-    {VariantId::screened_groups, {{"group", 128}}, 1.00F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.51F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.68F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.69F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.74F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.75F},
-};
-
-constexpr Choice<Problem> kRanking58[] = {
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.35F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.50F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.51F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.35F},
-};
-
-constexpr Choice<Problem> kRanking59[] = {
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 1.03F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.00F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.00F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.01F},
-};
-
-constexpr Choice<Problem> kRanking60[] = {
-    {VariantId::screened_groups, {{"group", 128}}, 1.00F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 7.18F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 8.45F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 0}}, 11.26F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 8.74F},
-};
-
-constexpr Choice<Problem> kRanking61[] = {
-    {VariantId::fused_tile, {{"per_thread", 8}}, 1.03F},
-    {VariantId::fused_tile, {{"per_thread", 4}}, 1.15F},
-    {VariantId::two_stage, {{"budget_mib", 8192}}, 1.33F},
-    {VariantId::synchronous, {{"chunks", 1}, {"pinned", 1}}, 1.68F},
-    {VariantId::two_stage, {{"budget_mib", 1024}}, 1.34F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 110,
-        .margin = 4.32F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "distances <= 2700000 "
-                "and distances <= 3900 "
-                "and queries * k <= 512 "
-                "and points * dims <= 220000 "
-                "and dims * classes <= 27000 "
-                "and queries * classes <= 680",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 6,
-        .margin = 2.17F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 2700000 "
-                "and distances <= 3900 "
-                "and queries * k <= 512 "
-                "and points * dims <= 220000 "
-                "and dims * classes <= 27000 "
-                "and queries * classes > 680 "
-                "and k / classes <= 0.1",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 3,
-        .margin = 1.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 2700000 "
-                "and distances <= 3900 "
-                "and queries * k <= 512 "
-                "and points * dims <= 220000 "
-                "and dims * classes <= 27000 "
-                "and queries * classes > 680 "
-                "and k / classes > 0.1",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 2700000 "
-                "and distances <= 3900 "
-                "and queries * k <= 512 "
-                "and points * dims <= 220000 "
-                "and dims * classes > 27000 "
-                "and classes <= 82",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 1,
-        .margin = 3.99F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 2700000 "
-                "and distances <= 3900 "
-                "and queries * k <= 512 "
-                "and points * dims <= 220000 "
-                "and dims * classes > 27000 "
-                "and classes > 82",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 11,
-        .margin = 0.99F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "distances <= 2700000 "
-                "and distances <= 3900 "
-                "and queries * k <= 512 "
-                "and points * dims > 220000",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 15,
-        .margin = 1.00F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.10F,
-        .path = "distances <= 2700000 and distances <= 3900 and queries * k > 512",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 13,
-        .margin = 2.43F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 2700000 "
-                "and distances > 3900 "
-                "and queries * dims <= 82000 "
-                "and queries <= 330 "
-                "and terms <= 32768",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 30,
-        .margin = 1.23F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 2700000 "
-                "and distances > 3900 "
-                "and queries * dims <= 82000 "
-                "and queries <= 330 "
-                "and terms > 32768 "
-                "and queries / points <= 1.5e-05 "
-                "and distances <= 220000 "
-                "and dims / k <= 32",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 23,
-        .margin = 1.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 2700000 "
-                "and distances > 3900 "
-                "and queries * dims <= 82000 "
-                "and queries <= 330 "
-                "and terms > 32768 "
-                "and queries / points <= 1.5e-05 "
-                "and distances <= 220000 "
-                "and dims / k > 32",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 8,
-        .margin = 1.49F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "distances <= 2700000 "
-                "and distances > 3900 "
-                "and queries * dims <= 82000 "
-                "and queries <= 330 "
-                "and terms > 32768 "
-                "and queries / points <= 1.5e-05 "
-                "and distances > 220000 "
-                "and dims * classes <= 100",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 28,
-        .margin = 1.13F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "distances <= 2700000 "
-                "and distances > 3900 "
-                "and queries * dims <= 82000 "
-                "and queries <= 330 "
-                "and terms > 32768 "
-                "and queries / points <= 1.5e-05 "
-                "and distances > 220000 "
-                "and dims * classes > 100",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 46,
-        .margin = 1.30F,
-        .regret = 1.04F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.08F,
-        .path = "distances <= 2700000 "
-                "and distances > 3900 "
-                "and queries * dims <= 82000 "
-                "and queries <= 330 "
-                "and terms > 32768 "
-                "and queries / points > 1.5e-05 "
-                "and queries / k <= 0.22 "
-                "and points / dims <= 2200 "
-                "and points <= 100000",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 3,
-        .margin = 1.28F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "distances <= 2700000 "
-                "and distances > 3900 "
-                "and queries * dims <= 82000 "
-                "and queries <= 330 "
-                "and terms > 32768 "
-                "and queries / points > 1.5e-05 "
-                "and queries / k <= 0.22 "
-                "and points / dims <= 2200 "
-                "and points > 100000",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 15,
-        .margin = 1.51F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.07F,
-        .path = "distances <= 2700000 "
-                "and distances > 3900 "
-                "and queries * dims <= 82000 "
-                "and queries <= 330 "
-                "and terms > 32768 "
-                "and queries / points > 1.5e-05 "
-                "and queries / k <= 0.22 "
-                "and points / dims > 2200",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 2,
-        .margin = 1.61F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 2700000 "
-                "and distances > 3900 "
-                "and queries * dims <= 82000 "
-                "and queries <= 330 "
-                "and terms > 32768 "
-                "and queries / points > 1.5e-05 "
-                "and queries / k > 0.22 "
-                "and points / dims <= 32768 "
-                "and dims / k <= 0.068 "
-                "and queries / dims <= 6",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 8,
-        .margin = 1.32F,
-        .regret = 1.05F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.13F,
-        .path = "distances <= 2700000 "
-                "and distances > 3900 "
-                "and queries * dims <= 82000 "
-                "and queries <= 330 "
-                "and terms > 32768 "
-                "and queries / points > 1.5e-05 "
-                "and queries / k > 0.22 "
-                "and points / dims <= 32768 "
-                "and dims / k <= 0.068 "
-                "and queries / dims > 6",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 11,
-        .margin = 3.99F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 2700000 "
-                "and distances > 3900 "
-                "and queries * dims <= 82000 "
-                "and queries <= 330 "
-                "and terms > 32768 "
-                "and queries / points > 1.5e-05 "
-                "and queries / k > 0.22 "
-                "and points / dims <= 32768 "
-                "and dims / k > 0.068 "
-                "and points * k <= 330",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 379,
-        .margin = 1.30F,
-        .regret = 1.05F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.07F,
-        .path = "distances <= 2700000 "
-                "and distances > 3900 "
-                "and queries * dims <= 82000 "
-                "and queries <= 330 "
-                "and terms > 32768 "
-                "and queries / points > 1.5e-05 "
-                "and queries / k > 0.22 "
-                "and points / dims <= 32768 "
-                "and dims / k > 0.068 "
-                "and points * k > 330 "
-                "and dims * k <= 100000",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 1,
-        .margin = 1.67F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 2700000 "
-                "and distances > 3900 "
-                "and queries * dims <= 82000 "
-                "and queries <= 330 "
-                "and terms > 32768 "
-                "and queries / points > 1.5e-05 "
-                "and queries / k > 0.22 "
-                "and points / dims <= 32768 "
-                "and dims / k > 0.068 "
-                "and points * k > 330 "
-                "and dims * k > 100000",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 9,
-        .margin = 1.49F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "distances <= 2700000 "
-                "and distances > 3900 "
-                "and queries * dims <= 82000 "
-                "and queries <= 330 "
-                "and terms > 32768 "
-                "and queries / points > 1.5e-05 "
-                "and queries / k > 0.22 "
-                "and points / dims > 32768",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 28,
-        .margin = 1.06F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "distances <= 2700000 "
-                "and distances > 3900 "
-                "and queries * dims <= 82000 "
-                "and queries > 330 "
-                "and points <= 330",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 34,
-        .margin = 1.18F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "distances <= 2700000 "
-                "and distances > 3900 "
-                "and queries * dims <= 82000 "
-                "and queries > 330 "
-                "and points > 330 "
-                "and points <= 1000 "
-                "and k <= 82",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 3,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances <= 2700000 "
-                "and distances > 3900 "
-                "and queries * dims <= 82000 "
-                "and queries > 330 "
-                "and points > 330 "
-                "and points <= 1000 "
-                "and k > 82",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
-        .problems = 39,
-        .margin = 1.09F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
-        .path = "distances <= 2700000 "
-                "and distances > 3900 "
-                "and queries * dims <= 82000 "
-                "and queries > 330 "
-                "and points > 330 "
-                "and points > 1000",
-        .ranking = kRanking24,
-    },
-    {
-        .id = 25,
-        .problems = 39,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "distances <= 2700000 "
-                "and distances > 3900 "
-                "and queries * dims > 82000 "
-                "and queries_in == device "
-                "and points <= 560",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
-        .problems = 19,
-        .margin = 1.20F,
-        .regret = 1.07F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.13F,
-        .path = "distances <= 2700000 "
-                "and distances > 3900 "
-                "and queries * dims > 82000 "
-                "and queries_in == device "
-                "and points > 560",
-        .ranking = kRanking26,
-    },
-    {
-        .id = 27,
-        .problems = 9,
-        .margin = 1.21F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "distances <= 2700000 "
-                "and distances > 3900 "
-                "and queries * dims > 82000 "
-                "and queries_in != device "
-                "and queries <= 470",
-        .ranking = kRanking27,
-    },
-    {
-        .id = 28,
-        .problems = 9,
-        .margin = 1.20F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "distances <= 2700000 "
-                "and distances > 3900 "
-                "and queries * dims > 82000 "
-                "and queries_in != device "
-                "and queries > 470",
-        .ranking = kRanking28,
-    },
-    {
-        .id = 29,
-        .problems = 19,
-        .margin = 1.00F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "distances > 2700000 "
-                "and points / k <= 220 "
-                "and points <= 512 "
-                "and queries_in == device "
-                "and distances <= 10000000 "
-                "and dims * classes <= 22000",
-        .ranking = kRanking29,
-    },
-    {
-        .id = 30,
-        .problems = 2,
-        .margin = 1.83F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 2700000 "
-                "and points / k <= 220 "
-                "and points <= 512 "
-                "and queries_in == device "
-                "and distances <= 10000000 "
-                "and dims * classes > 22000",
-        .ranking = kRanking30,
-    },
-    {
-        .id = 31,
-        .problems = 8,
-        .margin = 1.25F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "distances > 2700000 "
-                "and points / k <= 220 "
-                "and points <= 512 "
-                "and queries_in == device "
-                "and distances > 10000000",
-        .ranking = kRanking31,
-    },
-    {
-        .id = 32,
-        .problems = 8,
-        .margin = 1.13F,
-        .regret = 1.04F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.08F,
-        .path = "distances > 2700000 and points / k <= 220 and points <= 512 and queries_in != device",
-        .ranking = kRanking32,
-    },
-    {
-        .id = 33,
-        .problems = 5,
-        .margin = 1.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 2700000 and points / k <= 220 and points > 512 and points / k <= 11",
-        .ranking = kRanking33,
-    },
-    {
-        .id = 34,
-        .problems = 74,
-        .margin = 2.00F,
-        .regret = 1.04F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.05F,
-        .path = "distances > 2700000 "
-                "and points / k <= 220 "
-                "and points > 512 "
-                "and points / k > 11 "
-                "and distances <= 220000000 "
-                "and missing == none",
-        .ranking = kRanking34,
-    },
-    {
-        .id = 35,
-        .problems = 9,
-        .margin = 1.13F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "distances > 2700000 "
-                "and points / k <= 220 "
-                "and points > 512 "
-                "and points / k > 11 "
-                "and distances <= 220000000 "
-                "and missing != none "
-                "and dims <= 39",
-        .ranking = kRanking35,
-    },
-    {
-        .id = 36,
-        .problems = 5,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "distances > 2700000 "
-                "and points / k <= 220 "
-                "and points > 512 "
-                "and points / k > 11 "
-                "and distances <= 220000000 "
-                "and missing != none "
-                "and dims > 39",
-        .ranking = kRanking36,
-    },
-    {
-        .id = 37,
-        .problems = 5,
-        .margin = 2.99F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "distances > 2700000 "
-                "and points / k <= 220 "
-                "and points > 512 "
-                "and points / k > 11 "
-                "and distances > 220000000",
-        .ranking = kRanking37,
-    },
-    {
-        .id = 38,
-        .problems = 6,
-        .margin = 1.28F,
-        .regret = 1.04F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.12F,
-        .path = "distances > 2700000 and points / k > 220 and queries / dims <= 0.15 and dims / k <= 2.7",
-        .ranking = kRanking38,
-    },
-    {
-        .id = 39,
-        .problems = 83,
-        .margin = 1.36F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
-        .path = "distances > 2700000 and points / k > 220 and queries / dims <= 0.15 and dims / k > 2.7",
-        .ranking = kRanking39,
-    },
-    {
-        .id = 40,
-        .problems = 191,
-        .margin = 3.20F,
-        .regret = 1.03F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.04F,
-        .path = "distances > 2700000 "
-                "and points / k > 220 "
-                "and queries / dims > 0.15 "
-                "and points / k <= 3900 "
-                "and dims <= 120",
-        .ranking = kRanking40,
-    },
-    {
-        .id = 41,
-        .problems = 20,
-        .margin = 3.18F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "distances > 2700000 "
-                "and points / k > 220 "
-                "and queries / dims > 0.15 "
-                "and points / k <= 3900 "
-                "and dims > 120 "
-                "and missing == none "
-                "and metric == euclidean",
-        .ranking = kRanking41,
-    },
-    {
-        .id = 42,
-        .problems = 11,
-        .margin = 1.00F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.08F,
-        .path = "distances > 2700000 "
-                "and points / k > 220 "
-                "and queries / dims > 0.15 "
-                "and points / k <= 3900 "
-                "and dims > 120 "
-                "and missing == none "
-                "and metric != euclidean "
-                "and queries_in == device",
-        .ranking = kRanking42,
-    },
-    {
-        .id = 43,
-        .problems = 5,
-        .margin = 1.15F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "distances > 2700000 "
-                "and points / k > 220 "
-                "and queries / dims > 0.15 "
-                "and points / k <= 3900 "
-                "and dims > 120 "
-                "and missing == none "
-                "and metric != euclidean "
-                "and queries_in != device",
-        .ranking = kRanking43,
-    },
-    {
-        .id = 44,
-        .problems = 12,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 2700000 "
-                "and points / k > 220 "
-                "and queries / dims > 0.15 "
-                "and points / k <= 3900 "
-                "and dims > 120 "
-                "and missing != none",
-        .ranking = kRanking44,
-    },
-    {
-        .id = 45,
-        .problems = 4,
-        .margin = 1.29F,
-        .regret = 1.08F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.22F,
-        .path = "distances > 2700000 "
-                "and points / k > 220 "
-                "and queries / dims > 0.15 "
-                "and points / k > 3900 "
-                "and dims <= 2 "
-                "and queries <= 47",
-        .ranking = kRanking45,
-    },
-    {
-        .id = 46,
-        .problems = 9,
-        .margin = 1.67F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 2700000 "
-                "and points / k > 220 "
-                "and queries / dims > 0.15 "
-                "and points / k > 3900 "
-                "and dims <= 2 "
-                "and queries > 47 "
-                "and queries / classes <= 8192",
-        .ranking = kRanking46,
-    },
-    {
-        .id = 47,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "distances > 2700000 "
-                "and points / k > 220 "
-                "and queries / dims > 0.15 "
-                "and points / k > 3900 "
-                "and dims <= 2 "
-                "and queries > 47 "
-                "and queries / classes > 8192",
-        .ranking = kRanking47,
-    },
-    {
-        .id = 48,
-        .problems = 3,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 2700000 "
-                "and points / k > 220 "
-                "and queries / dims > 0.15 "
-                "and points / k > 3900 "
-                "and dims > 2 "
-                "and metric == manhattan "
-                "and queries * dims <= 5600 "
-                "and points * k <= 470000",
-        .ranking = kRanking48,
-    },
-    {
-        .id = 49,
-        .problems = 8,
-        .margin = 1.55F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "distances > 2700000 "
-                "and points / k > 220 "
-                "and queries / dims > 0.15 "
-                "and points / k > 3900 "
-                "and dims > 2 "
-                "and metric == manhattan "
-                "and queries * dims <= 5600 "
-                "and points * k > 470000",
-        .ranking = kRanking49,
-    },
-    {
-        .id = 50,
-        .problems = 17,
-        .margin = 1.26F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "distances > 2700000 "
-                "and points / k > 220 "
-                "and queries / dims > 0.15 "
-                "and points / k > 3900 "
-                "and dims > 2 "
-                "and metric == manhattan "
-                "and queries * dims > 5600",
-        .ranking = kRanking50,
-    },
-    {
-        .id = 51,
-        .problems = 13,
-        .margin = 2.87F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "distances > 2700000 "
-                "and points / k > 220 "
-                "and queries / dims > 0.15 "
-                "and points / k > 3900 "
-                "and dims > 2 "
-                "and metric != manhattan "
-                "and points / dims <= 256 "
-                "and metric == euclidean "
-                "and missing == none",
-        .ranking = kRanking51,
-    },
-    {
-        .id = 52,
-        .problems = 5,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 2700000 "
-                "and points / k > 220 "
-                "and queries / dims > 0.15 "
-                "and points / k > 3900 "
-                "and dims > 2 "
-                "and metric != manhattan "
-                "and points / dims <= 256 "
-                "and metric == euclidean "
-                "and missing != none",
-        .ranking = kRanking52,
-    },
-    {
-        .id = 53,
-        .problems = 8,
-        .margin = 1.00F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "distances > 2700000 "
-                "and points / k > 220 "
-                "and queries / dims > 0.15 "
-                "and points / k > 3900 "
-                "and dims > 2 "
-                "and metric != manhattan "
-                "and points / dims <= 256 "
-                "and metric != euclidean "
-                "and queries_in == device",
-        .ranking = kRanking53,
-    },
-    {
-        .id = 54,
-        .problems = 2,
-        .margin = 1.16F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "distances > 2700000 "
-                "and points / k > 220 "
-                "and queries / dims > 0.15 "
-                "and points / k > 3900 "
-                "and dims > 2 "
-                "and metric != manhattan "
-                "and points / dims <= 256 "
-                "and metric != euclidean "
-                "and queries_in != device",
-        .ranking = kRanking54,
-    },
-    {
-        .id = 55,
-        .problems = 3,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 2700000 "
-                "and points / k > 220 "
-                "and queries / dims > 0.15 "
-                "and points / k > 3900 "
-                "and dims > 2 "
-                "and metric != manhattan "
-                "and points / dims > 256 "
-                "and queries * dims <= 150000 "
-                "and dims * classes <= 560 "
-                "and queries * k <= 56",
-        .ranking = kRanking55,
-    },
-    {
-        .id = 56,
-        .problems = 114,
-        .margin = 2.80F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
-        .path = "distances > 2700000 "
-                "and points / k > 220 "
-                "and queries / dims > 0.15 "
-                "and points / k > 3900 "
-                "and dims > 2 "
-                "and metric != manhattan "
-                "and points / dims > 256 "
-                "and queries * dims <= 150000 "
-                "and dims * classes <= 560 "
-                "and queries * k > 56",
-        .ranking = kRanking56,
-    },
-    {
-        .id = 57,
-        .problems = 44,
-        .margin = 2.31F,
-        .regret = 1.03F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.06F,
-        .path = "distances > 2700000 "
-                "and points / k > 220 "
-                "and queries / dims > 0.15 "
-                "and points / k > 3900 "
-                "and dims > 2 "
-                "and metric != manhattan "
-                "and points / dims > 256 "
-                "and queries * dims <= 150000 "
-                "and dims * classes > 560 "
-                "and missing == none",
-        .ranking = kRanking57,
-    },
-    {
-        .id = 58,
-        .problems = 2,
-        .margin = 1.35F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "distances > 2700000 "
-                "and points / k > 220 "
-                "and queries / dims > 0.15 "
-                "and points / k > 3900 "
-                "and dims > 2 "
-                "and metric != manhattan "
-                "and points / dims > 256 "
-                "and queries * dims <= 150000 "
-                "and dims * classes > 560 "
-                "and missing != none "
-                "and dims / k <= 0.68",
-        .ranking = kRanking58,
-    },
-    {
-        .id = 59,
-        .problems = 10,
-        .margin = 1.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "distances > 2700000 "
-                "and points / k > 220 "
-                "and queries / dims > 0.15 "
-                "and points / k > 3900 "
-                "and dims > 2 "
-                "and metric != manhattan "
-                "and points / dims > 256 "
-                "and queries * dims <= 150000 "
-                "and dims * classes > 560 "
-                "and missing != none "
-                "and dims / k > 0.68",
-        .ranking = kRanking59,
-    },
-    {
-        .id = 60,
-        .problems = 18,
-        .margin = 6.95F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "distances > 2700000 "
-                "and points / k > 220 "
-                "and queries / dims > 0.15 "
-                "and points / k > 3900 "
-                "and dims > 2 "
-                "and metric != manhattan "
-                "and points / dims > 256 "
-                "and queries * dims > 150000 "
-                "and metric == euclidean",
-        .ranking = kRanking60,
-    },
-    {
-        .id = 61,
-        .problems = 18,
-        .margin = 1.39F,
-        .regret = 1.05F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.11F,
-        .path = "distances > 2700000 "
-                "and points / k > 220 "
-                "and queries / dims > 0.15 "
-                "and points / k > 3900 "
-                "and dims > 2 "
-                "and metric != manhattan "
-                "and points / dims > 256 "
-                "and queries * dims > 150000 "
-                "and metric != euclidean",
-        .ranking = kRanking61,
-    },
+    {0, 110, 4.32F, 1.01F, 1.00F, 1.02F, ranked(0, 3)},
+    {1, 6, 2.17F, 1.00F, 1.00F, 1.00F, ranked(3, 4)},
+    {2, 3, 1.01F, 1.00F, 1.00F, 1.00F, ranked(7, 4)},
+    {3, 1, 1.00F, 1.00F, 1.00F, 1.00F, ranked(11, 1)},
+    {4, 1, 3.99F, 1.00F, 1.00F, 1.00F, ranked(12, 5)},
+    {5, 11, 0.99F, 1.01F, 1.00F, 1.02F, ranked(17, 6)},
+    {6, 15, 1.00F, 1.03F, 1.00F, 1.10F, ranked(23, 5)},
+    {7, 13, 2.43F, 1.00F, 1.00F, 1.00F, ranked(28, 3)},
+    {8, 30, 1.23F, 1.00F, 1.00F, 1.00F, ranked(31, 5)},
+    {9, 23, 1.01F, 1.00F, 1.00F, 1.00F, ranked(36, 5)},
+    {10, 8, 1.49F, 1.02F, 1.00F, 1.05F, ranked(41, 4)},
+    {11, 28, 1.13F, 1.01F, 1.00F, 1.03F, ranked(45, 5)},
+    {12, 46, 1.30F, 1.04F, 1.02F, 1.08F, ranked(50, 5)},
+    {13, 3, 1.28F, 1.00F, 1.00F, 1.01F, ranked(55, 6)},
+    {14, 15, 1.51F, 1.03F, 1.00F, 1.07F, ranked(61, 5)},
+    {15, 2, 1.61F, 1.00F, 1.00F, 1.00F, ranked(66, 3)},
+    {16, 8, 1.32F, 1.05F, 1.00F, 1.13F, ranked(69, 4)},
+    {17, 11, 3.99F, 1.00F, 1.00F, 1.00F, ranked(73, 3)},
+    {18, 379, 1.30F, 1.05F, 1.04F, 1.07F, ranked(76, 5)},
+    {19, 1, 1.67F, 1.00F, 1.00F, 1.00F, ranked(81, 3)},
+    {20, 9, 1.49F, 1.00F, 1.00F, 1.01F, ranked(84, 5)},
+    {21, 28, 1.06F, 1.02F, 1.01F, 1.03F, ranked(89, 3)},
+    {22, 34, 1.18F, 1.01F, 1.00F, 1.03F, ranked(92, 5)},
+    {23, 3, 1.00F, 1.00F, 1.00F, 1.00F, ranked(97, 1)},
+    {24, 39, 1.09F, 1.03F, 1.01F, 1.05F, ranked(98, 4)},
+    {25, 39, 1.00F, 1.00F, 1.00F, 1.01F, ranked(102, 1)},
+    {26, 19, 1.20F, 1.07F, 1.01F, 1.13F, ranked(103, 4)},
+    {27, 9, 1.21F, 1.02F, 1.00F, 1.05F, ranked(107, 5)},
+    {28, 9, 1.20F, 1.01F, 1.00F, 1.04F, ranked(112, 5)},
+    {29, 19, 1.00F, 1.02F, 1.00F, 1.05F, ranked(117, 3)},
+    {30, 2, 1.83F, 1.00F, 1.00F, 1.00F, ranked(120, 4)},
+    {31, 8, 1.25F, 1.01F, 1.00F, 1.02F, ranked(124, 4)},
+    {32, 8, 1.13F, 1.04F, 1.02F, 1.08F, ranked(128, 5)},
+    {33, 5, 1.11F, 1.00F, 1.00F, 1.00F, ranked(133, 5)},
+    {34, 74, 2.00F, 1.04F, 1.02F, 1.05F, ranked(138, 5)},
+    {35, 9, 1.13F, 1.01F, 1.00F, 1.03F, ranked(143, 4)},
+    {36, 5, 1.00F, 1.00F, 1.00F, 1.01F, ranked(147, 4)},
+    {37, 5, 2.99F, 1.01F, 1.00F, 1.03F, ranked(151, 4)},
+    {38, 6, 1.28F, 1.04F, 1.00F, 1.12F, ranked(155, 5)},
+    {39, 83, 1.36F, 1.02F, 1.01F, 1.04F, ranked(160, 4)},
+    {40, 191, 3.20F, 1.03F, 1.02F, 1.04F, ranked(164, 5)},
+    {41, 20, 3.18F, 1.01F, 1.00F, 1.02F, ranked(169, 5)},
+    {42, 11, 1.00F, 1.03F, 1.00F, 1.08F, ranked(174, 1)},
+    {43, 5, 1.15F, 1.01F, 1.00F, 1.03F, ranked(175, 4)},
+    {44, 12, 1.00F, 1.00F, 1.00F, 1.00F, ranked(179, 4)},
+    {45, 4, 1.29F, 1.08F, 1.00F, 1.22F, ranked(183, 4)},
+    {46, 9, 1.67F, 1.00F, 1.00F, 1.00F, ranked(187, 5)},
+    {47, 2, 1.00F, 1.01F, 1.00F, 1.02F, ranked(192, 1)},
+    {48, 3, 1.00F, 1.00F, 1.00F, 1.00F, ranked(193, 4)},
+    {49, 8, 1.55F, 1.02F, 1.00F, 1.06F, ranked(197, 4)},
+    {50, 17, 1.26F, 1.02F, 1.00F, 1.04F, ranked(201, 5)},
+    {51, 13, 2.87F, 1.02F, 1.00F, 1.03F, ranked(206, 5)},
+    {52, 5, 1.00F, 1.00F, 1.00F, 1.00F, ranked(211, 3)},
+    {53, 8, 1.00F, 1.01F, 1.00F, 1.04F, ranked(214, 2)},
+    {54, 2, 1.16F, 1.01F, 1.00F, 1.01F, ranked(216, 4)},
+    {55, 3, 1.00F, 1.00F, 1.00F, 1.00F, ranked(220, 4)},
+    {56, 114, 2.80F, 1.03F, 1.01F, 1.05F, ranked(224, 5)},
+    {57, 44, 2.31F, 1.03F, 1.02F, 1.06F, ranked(229, 6)},
+    {58, 2, 1.35F, 1.00F, 1.00F, 1.00F, ranked(235, 5)},
+    {59, 10, 1.02F, 1.00F, 1.00F, 1.01F, ranked(240, 4)},
+    {60, 18, 6.95F, 1.00F, 1.00F, 1.01F, ranked(244, 5)},
+    {61, 18, 1.39F, 1.05F, 1.00F, 1.11F, ranked(249, 5)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.distances() <= 2'700'000) {
-        if (problem.distances() <= 3900) {
-            if (product(problem.queries, problem.k) <= 512) {
-                if (product(problem.points, problem.dims) <= 220'000) {
-                    if (product(problem.dims, problem.classes) <= 27'000) {
-                        if (product(problem.queries, problem.classes) <= 680) {
-                            // placement gpu_distance=0;gpu_selection=0;gpu_vote=0
-                            // else two_stage budget_mib=1024
-                            // 110 problems, margin 4.32, regret 1.01 [1.00, 1.02]
-                            return kLeaves[0];
-                        } else {
-                            if (ratio(problem.k, problem.classes) <= 0.1) {
-                                // placement gpu_distance=0;gpu_selection=0;gpu_vote=0
-                                // else two_stage budget_mib=8192
-                                // 6 problems, margin 2.17, regret 1.00 [1.00, 1.00]
-                                return kLeaves[1];
-                            } else {
-                                // placement gpu_distance=0;gpu_selection=1;gpu_vote=1
-                                // else two_stage budget_mib=8192
-                                // 3 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                                return kLeaves[2];
-                            }
-                        }
-                    } else {
-                        if (problem.classes <= 82) {
-                            // two_stage budget_mib=1024
-                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                            return kLeaves[3];
-                        } else {
-                            // placement gpu_distance=1;gpu_selection=0;gpu_vote=0
-                            // 1 problems, margin 3.99, regret 1.00 [1.00, 1.00]
-                            return kLeaves[4];
-                        }
-                    }
-                } else {
-                    // placement gpu_distance=1;gpu_selection=0;gpu_vote=0
-                    // else two_stage budget_mib=8192
-                    // 11 problems, margin 0.99, regret 1.01 [1.00, 1.02]
-                    return kLeaves[5];
-                }
-            } else {
-                // placement gpu_distance=1;gpu_selection=1;gpu_vote=1
-                // else two_stage budget_mib=64
-                // 15 problems, margin 1.00, regret 1.03 [1.00, 1.10]
-                return kLeaves[6];
-            }
-        } else {
-            if (product(problem.queries, problem.dims) <= 82'000) {
-                if (problem.queries <= 330) {
-                    if (problem.terms() <= 32'768) {
-                        // placement gpu_distance=0;gpu_selection=0;gpu_vote=0
-                        // else two_stage budget_mib=1024
-                        // 13 problems, margin 2.43, regret 1.00 [1.00, 1.00]
-                        return kLeaves[7];
-                    } else {
-                        if (ratio(problem.queries, problem.points) <= 1.5e-05) {
-                            if (problem.distances() <= 220'000) {
-                                if (ratio(problem.dims, problem.k) <= 32) {
-                                    // placement gpu_distance=1;gpu_selection=1;gpu_vote=0
-                                    // else two_stage budget_mib=64
-                                    // 30 problems, margin 1.23, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[8];
-                                } else {
-                                    // synchronous chunks=32;pinned=0
-                                    // else two_stage budget_mib=64
-                                    // 23 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[9];
-                                }
-                            } else {
-                                if (product(problem.dims, problem.classes) <= 100) {
-                                    // screened_groups group=128
-                                    // else synchronous chunks=1;pinned=1
-                                    // else two_stage budget_mib=64
-                                    // 8 problems, margin 1.49, regret 1.02 [1.00, 1.05]
-                                    return kLeaves[10];
-                                } else {
-                                    // asynchronous chunks=32
-                                    // else two_stage budget_mib=8192
-                                    // 28 problems, margin 1.13, regret 1.01 [1.00, 1.03]
-                                    return kLeaves[11];
-                                }
-                            }
-                        } else {
-                            if (ratio(problem.queries, problem.k) <= 0.22) {
-                                if (ratio(problem.points, problem.dims) <= 2200) {
-                                    if (problem.points <= 100'000) {
-                                        // placement gpu_distance=1;gpu_selection=1;gpu_vote=0
-                                        // else two_stage budget_mib=8192
-                                        // 46 problems, margin 1.30, regret 1.04 [1.02, 1.08]
-                                        return kLeaves[12];
-                                    } else {
-                                        // asynchronous chunks=32
-                                        // else two_stage budget_mib=8192
-                                        // 3 problems, margin 1.28, regret 1.00 [1.00, 1.01]
-                                        return kLeaves[13];
-                                    }
-                                } else {
-                                    // screened_groups group=32
-                                    // else synchronous chunks=1;pinned=0
-                                    // else two_stage budget_mib=8192
-                                    // 15 problems, margin 1.51, regret 1.03 [1.00, 1.07]
-                                    return kLeaves[14];
-                                }
-                            } else {
-                                if (ratio(problem.points, problem.dims) <= 32'768) {
-                                    if (ratio(problem.dims, problem.k) <= 0.068) {
-                                        if (ratio(problem.queries, problem.dims) <= 6) {
-                                            // placement gpu_distance=1;gpu_selection=1;gpu_vote=0
-                                            // 2 problems, margin 1.61, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[15];
-                                        } else {
-                                            // screened_groups group=8
-                                            // else two_stage budget_mib=1024
-                                            // 8 problems, margin 1.32, regret 1.05 [1.00, 1.13]
-                                            return kLeaves[16];
-                                        }
-                                    } else {
-                                        if (product(problem.points, problem.k) <= 330) {
-                                            // placement gpu_distance=0;gpu_selection=0;gpu_vote=0
-                                            // else two_stage budget_mib=1024
-                                            // 11 problems, margin 3.99, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[17];
-                                        } else {
-                                            if (product(problem.dims, problem.k) <= 100'000) {
-                                                // synchronous chunks=1;pinned=0
-                                                // else two_stage budget_mib=8192
-                                                // 379 problems, margin 1.30, regret 1.05 [1.04, 1.07]
-                                                return kLeaves[18];
-                                            } else {
-                                                // fused_tile per_thread=4
-                                                // 1 problems, margin 1.67, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[19];
-                                            }
-                                        }
-                                    }
-                                } else {
-                                    // screened_groups group=128
-                                    // else synchronous chunks=1;pinned=1
-                                    // else fused_tile per_thread=8
-                                    // else two_stage budget_mib=1024
-                                    // 9 problems, margin 1.49, regret 1.00 [1.00, 1.01]
-                                    return kLeaves[20];
-                                }
-                            }
-                        }
-                    }
-                } else {
-                    if (problem.points <= 330) {
-                        // synchronous chunks=1;pinned=0
-                        // else two_stage budget_mib=64
-                        // 28 problems, margin 1.06, regret 1.02 [1.01, 1.03]
-                        return kLeaves[21];
-                    } else {
-                        if (problem.points <= 1000) {
-                            if (problem.k <= 82) {
-                                // fused_tile per_thread=4
-                                // 34 problems, margin 1.18, regret 1.01 [1.00, 1.03]
-                                return kLeaves[22];
-                            } else {
-                                // two_stage budget_mib=1024
-                                // 3 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                return kLeaves[23];
-                            }
-                        } else {
-                            // screened_groups group=8
-                            // else fused_tile per_thread=4
-                            // 39 problems, margin 1.09, regret 1.03 [1.01, 1.05]
-                            return kLeaves[24];
-                        }
-                    }
-                }
-            } else {
-                if (problem.queries_in == QueriesIn::device) {
-                    if (problem.points <= 560) {
-                        // two_stage budget_mib=1024
-                        // 39 problems, margin 1.00, regret 1.00 [1.00, 1.01]
-                        return kLeaves[25];
-                    } else {
-                        // screened_groups group=8
-                        // else two_stage budget_mib=1024
-                        // 19 problems, margin 1.20, regret 1.07 [1.01, 1.13]
-                        return kLeaves[26];
-                    }
-                } else {
-                    if (problem.queries <= 470) {
-                        // synchronous chunks=1;pinned=1
-                        // 9 problems, margin 1.21, regret 1.02 [1.00, 1.05]
-                        return kLeaves[27];
-                    } else {
-                        // fused_tile per_thread=4
-                        // 9 problems, margin 1.20, regret 1.01 [1.00, 1.04]
-                        return kLeaves[28];
-                    }
-                }
-            }
-        }
-    } else {
-        if (ratio(problem.points, problem.k) <= 220) {
-            if (problem.points <= 512) {
-                if (problem.queries_in == QueriesIn::device) {
-                    if (problem.distances() <= 10'000'000) {
-                        if (product(problem.dims, problem.classes) <= 22'000) {
-                            // two_stage budget_mib=64
-                            // 19 problems, margin 1.00, regret 1.02 [1.00, 1.05]
-                            return kLeaves[29];
-                        } else {
-                            // fused_tile per_thread=8
-                            // else two_stage budget_mib=64
-                            // 2 problems, margin 1.83, regret 1.00 [1.00, 1.00]
-                            return kLeaves[30];
-                        }
-                    } else {
-                        // screened_groups group=8
-                        // else two_stage budget_mib=1024
-                        // 8 problems, margin 1.25, regret 1.01 [1.00, 1.02]
-                        return kLeaves[31];
-                    }
-                } else {
-                    // fused_tile per_thread=8
-                    // else synchronous chunks=1;pinned=1
-                    // 8 problems, margin 1.13, regret 1.04 [1.02, 1.08]
-                    return kLeaves[32];
-                }
-            } else {
-                if (ratio(problem.points, problem.k) <= 11) {
-                    // asynchronous chunks=4
-                    // else two_stage budget_mib=8192
-                    // 5 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                    return kLeaves[33];
-                } else {
-                    if (problem.distances() <= 220'000'000) {
-                        if (problem.missing == Missing::none) {
-                            // screened_groups group=8
-                            // else fused_tile per_thread=4
-                            // 74 problems, margin 2.00, regret 1.04 [1.02, 1.05]
-                            return kLeaves[34];
-                        } else {
-                            if (problem.dims <= 39) {
-                                // synchronous chunks=1;pinned=1
-                                // else fused_tile per_thread=4
-                                // 9 problems, margin 1.13, regret 1.01 [1.00, 1.03]
-                                return kLeaves[35];
-                            } else {
-                                // asynchronous chunks=4
-                                // else two_stage budget_mib=1024
-                                // 5 problems, margin 1.00, regret 1.00 [1.00, 1.01]
-                                return kLeaves[36];
-                            }
-                        }
-                    } else {
-                        // screened_groups group=32
-                        // 5 problems, margin 2.99, regret 1.01 [1.00, 1.03]
-                        return kLeaves[37];
-                    }
-                }
-            }
-        } else {
-            if (ratio(problem.queries, problem.dims) <= 0.15) {
-                if (ratio(problem.dims, problem.k) <= 2.7) {
-                    // screened_groups group=128
-                    // else asynchronous chunks=32
-                    // else two_stage budget_mib=8192
-                    // 6 problems, margin 1.28, regret 1.04 [1.00, 1.12]
-                    return kLeaves[38];
-                } else {
-                    // synchronous chunks=1;pinned=0
-                    // else two_stage budget_mib=1024
-                    // 83 problems, margin 1.36, regret 1.02 [1.01, 1.04]
-                    return kLeaves[39];
-                }
-            } else {
-                if (ratio(problem.points, problem.k) <= 3900) {
-                    if (problem.dims <= 120) {
-                        // screened_groups group=32
-                        // else fused_tile per_thread=4
-                        // 191 problems, margin 3.20, regret 1.03 [1.02, 1.04]
-                        return kLeaves[40];
-                    } else {
-                        if (problem.missing == Missing::none) {
-                            if (problem.metric == Metric::euclidean) {
-                                // screened_groups group=8
-                                // else fused_tile per_thread=8
-                                // 20 problems, margin 3.18, regret 1.01 [1.00, 1.02]
-                                return kLeaves[41];
-                            } else {
-                                if (problem.queries_in == QueriesIn::device) {
-                                    // two_stage budget_mib=1024
-                                    // 11 problems, margin 1.00, regret 1.03 [1.00, 1.08]
-                                    return kLeaves[42];
-                                } else {
-                                    // fused_tile per_thread=8
-                                    // else synchronous chunks=1;pinned=1
-                                    // 5 problems, margin 1.15, regret 1.01 [1.00, 1.03]
-                                    return kLeaves[43];
-                                }
-                            }
-                        } else {
-                            // synchronous chunks=1;pinned=1
-                            // else two_stage budget_mib=8192
-                            // 12 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                            return kLeaves[44];
-                        }
-                    }
-                } else {
-                    if (problem.dims <= 2) {
-                        if (problem.queries <= 47) {
-                            // fused_tile per_thread=8
-                            // else two_stage budget_mib=8192
-                            // 4 problems, margin 1.29, regret 1.08 [1.00, 1.22]
-                            return kLeaves[45];
-                        } else {
-                            if (ratio(problem.queries, problem.classes) <= 8192) {
-                                // screened_groups group=32
-                                // else fused_tile per_thread=4
-                                // 9 problems, margin 1.67, regret 1.00 [1.00, 1.00]
-                                return kLeaves[46];
-                            } else {
-                                // two_stage budget_mib=1024
-                                // 2 problems, margin 1.00, regret 1.01 [1.00, 1.02]
-                                return kLeaves[47];
-                            }
-                        }
-                    } else {
-                        if (problem.metric == Metric::manhattan) {
-                            if (product(problem.queries, problem.dims) <= 5600) {
-                                if (product(problem.points, problem.k) <= 470'000) {
-                                    // synchronous chunks=1;pinned=1
-                                    // else two_stage budget_mib=1024
-                                    // 3 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[48];
-                                } else {
-                                    // fused_tile per_thread=4
-                                    // 8 problems, margin 1.55, regret 1.02 [1.00, 1.06]
-                                    return kLeaves[49];
-                                }
-                            } else {
-                                // fused_tile per_thread=8
-                                // else fused_tile per_thread=4
-                                // 17 problems, margin 1.26, regret 1.02 [1.00, 1.04]
-                                return kLeaves[50];
-                            }
-                        } else {
-                            if (ratio(problem.points, problem.dims) <= 256) {
-                                if (problem.metric == Metric::euclidean) {
-                                    if (problem.missing == Missing::none) {
-                                        // screened_groups group=32
-                                        // 13 problems, margin 2.87, regret 1.02 [1.00, 1.03]
-                                        return kLeaves[51];
-                                    } else {
-                                        // synchronous chunks=1;pinned=1
-                                        // else two_stage budget_mib=1024
-                                        // 5 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[52];
-                                    }
-                                } else {
-                                    if (problem.queries_in == QueriesIn::device) {
-                                        // two_stage budget_mib=8192
-                                        // 8 problems, margin 1.00, regret 1.01 [1.00, 1.04]
-                                        return kLeaves[53];
-                                    } else {
-                                        // synchronous chunks=1;pinned=1
-                                        // 2 problems, margin 1.16, regret 1.01 [1.00, 1.01]
-                                        return kLeaves[54];
-                                    }
-                                }
-                            } else {
-                                if (product(problem.queries, problem.dims) <= 150'000) {
-                                    if (product(problem.dims, problem.classes) <= 560) {
-                                        if (product(problem.queries, problem.k) <= 56) {
-                                            // screened_groups group=128
-                                            // else two_stage budget_mib=8192
-                                            // 3 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[55];
-                                        } else {
-                                            // screened_groups group=128
-                                            // else fused_tile per_thread=4
-                                            // 114 problems, margin 2.80, regret 1.03 [1.01, 1.05]
-                                            return kLeaves[56];
-                                        }
-                                    } else {
-                                        if (problem.missing == Missing::none) {
-                                            // screened_groups group=128
-                                            // else fused_tile per_thread=4
-                                            // 44 problems, margin 2.31, regret 1.03 [1.02, 1.06]
-                                            return kLeaves[57];
-                                        } else {
-                                            if (ratio(problem.dims, problem.k) <= 0.68) {
-                                                // fused_tile per_thread=4
-                                                // 2 problems, margin 1.35, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[58];
-                                            } else {
-                                                // synchronous chunks=1;pinned=0
-                                                // else two_stage budget_mib=8192
-                                                // 10 problems, margin 1.02, regret 1.00 [1.00, 1.01]
-                                                return kLeaves[59];
-                                            }
-                                        }
-                                    }
-                                } else {
-                                    if (problem.metric == Metric::euclidean) {
-                                        // screened_groups group=128
-                                        // else fused_tile per_thread=4
-                                        // 18 problems, margin 6.95, regret 1.00 [1.00, 1.01]
-                                        return kLeaves[60];
-                                    } else {
-                                        // fused_tile per_thread=8
-                                        // else fused_tile per_thread=4
-                                        // 18 problems, margin 1.39, regret 1.05 [1.00, 1.11]
-                                        return kLeaves[61];
-                                    }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(distances, 2'700'000, 58),
+    at_most(distances, 3900, 15),
+    at_most(queries_times_k, 512, 14),
+    at_most(points_times_dims, 220'000, 13),
+    at_most(dims_times_classes, 27'000, 10),
+    at_most(queries_times_classes, 680, 7),
+    leaf(0),
+    at_most(k_per_classes, 0.1, 9),
+    leaf(1),
+    leaf(2),
+    at_most(classes, 82, 12),
+    leaf(3),
+    leaf(4),
+    leaf(5),
+    leaf(6),
+    at_most(queries_times_dims, 82'000, 51),
+    at_most(queries, 330, 44),
+    at_most(terms, 32'768, 19),
+    leaf(7),
+    at_most(queries_per_points, 1.5e-05, 27),
+    at_most(distances, 220'000, 24),
+    at_most(dims_per_k, 32, 23),
+    leaf(8),
+    leaf(9),
+    at_most(dims_times_classes, 100, 26),
+    leaf(10),
+    leaf(11),
+    at_most(queries_per_k, 0.22, 33),
+    at_most(points_per_dims, 2200, 32),
+    at_most(points, 100'000, 31),
+    leaf(12),
+    leaf(13),
+    leaf(14),
+    at_most(points_per_dims, 32'768, 43),
+    at_most(dims_per_k, 0.068, 38),
+    at_most(queries_per_dims, 6, 37),
+    leaf(15),
+    leaf(16),
+    at_most(points_times_k, 330, 40),
+    leaf(17),
+    at_most(dims_times_k, 100'000, 42),
+    leaf(18),
+    leaf(19),
+    leaf(20),
+    at_most(points, 330, 46),
+    leaf(21),
+    at_most(points, 1000, 50),
+    at_most(k, 82, 49),
+    leaf(22),
+    leaf(23),
+    leaf(24),
+    is(queries_in, QueriesIn::device, 55),
+    at_most(points, 560, 54),
+    leaf(25),
+    leaf(26),
+    at_most(queries, 470, 57),
+    leaf(27),
+    leaf(28),
+    at_most(points_per_k, 220, 76),
+    at_most(points, 512, 67),
+    is(queries_in, QueriesIn::device, 66),
+    at_most(distances, 10'000'000, 65),
+    at_most(dims_times_classes, 22'000, 64),
+    leaf(29),
+    leaf(30),
+    leaf(31),
+    leaf(32),
+    at_most(points_per_k, 11, 69),
+    leaf(33),
+    at_most(distances, 220'000'000, 75),
+    is(missing, Missing::none, 72),
+    leaf(34),
+    at_most(dims, 39, 74),
+    leaf(35),
+    leaf(36),
+    leaf(37),
+    at_most(queries_per_dims, 0.15, 80),
+    at_most(dims_per_k, 2.7, 79),
+    leaf(38),
+    leaf(39),
+    at_most(points_per_k, 3900, 90),
+    at_most(dims, 120, 83),
+    leaf(40),
+    is(missing, Missing::none, 89),
+    is(metric, Metric::euclidean, 86),
+    leaf(41),
+    is(queries_in, QueriesIn::device, 88),
+    leaf(42),
+    leaf(43),
+    leaf(44),
+    at_most(dims, 2, 96),
+    at_most(queries, 47, 93),
+    leaf(45),
+    at_most(queries_per_classes, 8192, 95),
+    leaf(46),
+    leaf(47),
+    is(metric, Metric::manhattan, 102),
+    at_most(queries_times_dims, 5600, 101),
+    at_most(points_times_k, 470'000, 100),
+    leaf(48),
+    leaf(49),
+    leaf(50),
+    at_most(points_per_dims, 256, 110),
+    is(metric, Metric::euclidean, 107),
+    is(missing, Missing::none, 106),
+    leaf(51),
+    leaf(52),
+    is(queries_in, QueriesIn::device, 109),
+    leaf(53),
+    leaf(54),
+    at_most(queries_times_dims, 150'000, 120),
+    at_most(dims_times_classes, 560, 115),
+    at_most(queries_times_k, 56, 114),
+    leaf(55),
+    leaf(56),
+    is(missing, Missing::none, 117),
+    leaf(57),
+    at_most(dims_per_k, 0.68, 119),
+    leaf(58),
+    leaf(59),
+    is(metric, Metric::euclidean, 122),
+    leaf(60),
+    leaf(61),
+};
 
 }  // namespace
 
@@ -1891,8 +386,11 @@ Selector<Problem> nvidia_h200() {
                    .l2_bytes = 62914560,
                    .bytes_per_second = 4814304000000},
         .data_sha256 = "3759546c7b1798e7fbaa41db9bcf0fb65e762c90709631805470013400caebd3",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

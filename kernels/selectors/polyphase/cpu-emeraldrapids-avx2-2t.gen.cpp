@@ -16,29 +16,26 @@
 namespace espalier::polyphase::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_openmp, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 7.32F},
+using namespace tree_nodes;
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_openmp, {}},
+    {VariantId::cpu_scalar, {}},
 };
 
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 7.32F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 4,
-        .margin = 7.32F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "",
-        .ranking = kRanking0,
-    },
+    {0, 4, 7.32F, 1.00F, 1.00F, 1.00F, ranked(0, 2)},
 };
 
-const Leaf<Problem>& select(const Problem&, const DeviceInfo&) {
-    // cpu_openmp default
-    // 4 problems, margin 7.32, regret 1.00 [1.00, 1.00]
-    return kLeaves[0];
-}
+constexpr TreeNode kNodes[] = {
+    leaf(0),
+};
 
 }  // namespace
 
@@ -47,7 +44,7 @@ Selector<Problem> cpu_emeraldrapids_avx2_2t() {
         .device_key = "cpu-emeraldrapids-avx2-2t",
         .device = {.isa = Isa::avx2, .microarchitecture = "emeraldrapids", .threads = 2},
         .data_sha256 = "d183e41b6b4fbf9d7c77df781859eaedc1070ae56c7bb9db54f8cc484ec53a00",
-        .select = select,
+        .nodes = kNodes,
         .leaves = kLeaves,
     };
 }

@@ -16,29 +16,26 @@
 namespace espalier::polyphase::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_openmp, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 23.64F},
+using namespace tree_nodes;
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_openmp, {}},
+    {VariantId::cpu_scalar, {}},
 };
 
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 23.64F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 4,
-        .margin = 23.64F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "",
-        .ranking = kRanking0,
-    },
+    {0, 4, 23.64F, 1.00F, 1.00F, 1.00F, ranked(0, 2)},
 };
 
-const Leaf<Problem>& select(const Problem&, const DeviceInfo&) {
-    // cpu_openmp default
-    // 4 problems, margin 23.64, regret 1.00 [1.00, 1.00]
-    return kLeaves[0];
-}
+constexpr TreeNode kNodes[] = {
+    leaf(0),
+};
 
 }  // namespace
 
@@ -47,7 +44,7 @@ Selector<Problem> cpu_emeraldrapids_avx512vnni_8t() {
         .device_key = "cpu-emeraldrapids-avx512vnni-8t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "emeraldrapids", .threads = 8},
         .data_sha256 = "767722f4c5a76ae9c14d9e7c30f33dce74100bd7d03b27ccb5bf7deffa9c252e",
-        .select = select,
+        .nodes = kNodes,
         .leaves = kLeaves,
     };
 }

@@ -16,29 +16,26 @@
 namespace espalier::polyphase::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_openmp, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 5.62F},
+using namespace tree_nodes;
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_openmp, {}},
+    {VariantId::cpu_scalar, {}},
 };
 
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 5.62F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 4,
-        .margin = 5.62F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "",
-        .ranking = kRanking0,
-    },
+    {0, 4, 5.62F, 1.00F, 1.00F, 1.00F, ranked(0, 2)},
 };
 
-const Leaf<Problem>& select(const Problem&, const DeviceInfo&) {
-    // cpu_openmp default
-    // 4 problems, margin 5.62, regret 1.00 [1.00, 1.00]
-    return kLeaves[0];
-}
+constexpr TreeNode kNodes[] = {
+    leaf(0),
+};
 
 }  // namespace
 
@@ -47,7 +44,7 @@ Selector<Problem> cpu_zen5_avx512vnni_2t() {
         .device_key = "cpu-zen5-avx512vnni-2t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "zen5", .threads = 2},
         .data_sha256 = "ff4b6818570101e7a1447255fd39ea1af9ce65c3adf6b4d5aa11196ff10f63c9",
-        .select = select,
+        .nodes = kNodes,
         .leaves = kLeaves,
     };
 }

@@ -15,28 +15,25 @@
 namespace espalier::polyphase::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::global, {}, 1.00F},
+using namespace tree_nodes;
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::global, {}},
 };
 
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "",
-        .ranking = kRanking0,
-    },
+    {0, 1, 1.00F, 1.00F, 1.00F, 1.00F, ranked(0, 1)},
 };
 
-const Leaf<Problem>& select(const Problem&, const DeviceInfo&) {
-    // global default
-    // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-    return kLeaves[0];
-}
+constexpr TreeNode kNodes[] = {
+    leaf(0),
+};
 
 }  // namespace
 
@@ -50,7 +47,7 @@ Selector<Problem> nvidia_h100_80gb_hbm3() {
                    .l2_bytes = 52428800,
                    .bytes_per_second = 3352320000000},
         .data_sha256 = "4ed545e4da71224ddbdf096866f0fe4877f9d9fb166c135c1f99960b2f026242",
-        .select = select,
+        .nodes = kNodes,
         .leaves = kLeaves,
     };
 }

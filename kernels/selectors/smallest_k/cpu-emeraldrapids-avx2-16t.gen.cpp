@@ -10,7 +10,6 @@
 //   534d972e5e0e98e086c5305d8f5505bba7d23e1662fe979d9d8729ff31c653e6  cpu_openmp
 //   b17c5dd76b14bbf36637dda11ad1315ce609d5b59bc5fa5c45b6197ef793cc21  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "registries/smallest_k/ids.hpp"
@@ -18,440 +17,126 @@
 namespace espalier::smallest_k::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    rows,
+    k,
+    elements,
+    rows_per_columns,
+    rows_per_k,
+    columns_per_k,
+    columns_times_k,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.rows); },
+    [](const Problem& problem) { return static_cast<double>(problem.columns); },
+    [](const Problem& problem) { return static_cast<double>(problem.k); },
+    [](const Problem& problem) { return static_cast<double>(problem.elements()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 4.30F},
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr Column kColumns[] = {
+    {"rows", 0},
+    {"k", 2},
+    {"elements", 3},
+    {"rows / columns", 0, Column::Kind::ratio, 1},
+    {"rows / k", 0, Column::Kind::ratio, 2},
+    {"columns / k", 1, Column::Kind::ratio, 2},
+    {"columns * k", 1, Column::Kind::product, 2},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_openmp, {{"rows", 64}}},
+    {VariantId::cpu_openmp, {{"rows", 16}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 4.16F},
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F),
+    at(0, 1.00F),
+    at(1, 4.30F), at(0, 1.00F),
+    at(0, 1.00F),
+    at(1, 4.16F), at(0, 1.00F),
+    at(0, 1.00F),
+    at(0, 1.00F),
+    at(1, 4.22F), at(0, 1.00F),
+    at(1, 1.03F), at(0, 1.62F),
+    at(2, 1.00F), at(0, 3.63F),
+    at(0, 1.00F),
+    at(0, 1.00F),
+    at(1, 2.60F), at(0, 1.05F),
+    at(0, 1.00F),
+    at(0, 1.00F),
+    at(2, 1.01F), at(0, 4.19F),
+    at(1, 1.00F), at(0, 1.55F),
+    at(0, 1.00F),
+    at(2, 1.02F), at(0, 7.63F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 4.22F},
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.03F},
-    {VariantId::cpu_scalar, {}, 1.62F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.63F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.60F},
-    {VariantId::cpu_scalar, {}, 1.05F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 4.19F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.55F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 7.63F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 6,
-        .margin = 3.67F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 and columns / k <= 22000 and rows / columns <= 2.2e-05 and rows <= 1",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 1,
-        .margin = 1.49F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 "
-                "and columns / k <= 22000 "
-                "and rows / columns <= 2.2e-05 "
-                "and rows > 1 "
-                "and columns / k <= 1800",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 2,
-        .margin = 0.23F,
-        .regret = 4.30F,
-        .regret_lo = 3.30F,
-        .regret_hi = 5.60F,
-        .path = "rows <= 3 "
-                "and columns / k <= 22000 "
-                "and rows / columns <= 2.2e-05 "
-                "and rows > 1 "
-                "and columns / k > 1800",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 14,
-        .margin = 3.46F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 and columns / k <= 22000 and rows / columns > 2.2e-05 and elements <= 47000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 6,
-        .margin = 0.24F,
-        .regret = 4.16F,
-        .regret_lo = 3.40F,
-        .regret_hi = 5.05F,
-        .path = "rows <= 3 "
-                "and columns / k <= 22000 "
-                "and rows / columns > 2.2e-05 "
-                "and elements > 47000 "
-                "and k <= 64",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 2,
-        .margin = 2.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 "
-                "and columns / k <= 22000 "
-                "and rows / columns > 2.2e-05 "
-                "and elements > 47000 "
-                "and k > 64",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 2,
-        .margin = 4.22F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 and columns / k > 22000 and rows <= 1",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 2,
-        .margin = 0.24F,
-        .regret = 4.22F,
-        .regret_lo = 3.22F,
-        .regret_hi = 5.55F,
-        .path = "rows <= 3 and columns / k > 22000 and rows > 1",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 2,
-        .margin = 1.57F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "rows > 3 and elements <= 2700 and columns * k <= 560 and rows <= 56",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 6,
-        .margin = 3.62F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "rows > 3 and elements <= 2700 and columns * k <= 560 and rows > 56",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 4,
-        .margin = 1.28F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 and elements <= 2700 and columns * k > 560",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 8,
-        .margin = 1.72F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 and elements > 2700 and rows <= 4 and columns / k <= 150",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 9,
-        .margin = 0.40F,
-        .regret = 2.60F,
-        .regret_lo = 1.61F,
-        .regret_hi = 4.03F,
-        .path = "rows > 3 and elements > 2700 and rows <= 4 and columns / k > 150",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 1,
-        .margin = 1.43F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 and elements > 2700 and rows > 4 and rows / k <= 0.0068",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 2,
-        .margin = 1.22F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 2700 "
-                "and rows > 4 "
-                "and rows / k > 0.0068 "
-                "and columns / k <= 47 "
-                "and rows <= 7",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 28,
-        .margin = 4.17F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "rows > 3 "
-                "and elements > 2700 "
-                "and rows > 4 "
-                "and rows / k > 0.0068 "
-                "and columns / k <= 47 "
-                "and rows > 7",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 3,
-        .margin = 1.55F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 2700 "
-                "and rows > 4 "
-                "and rows / k > 0.0068 "
-                "and columns / k > 47 "
-                "and elements <= 6800 "
-                "and columns * k <= 6800",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 2,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 2700 "
-                "and rows > 4 "
-                "and rows / k > 0.0068 "
-                "and columns / k > 47 "
-                "and elements <= 6800 "
-                "and columns * k > 6800",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 30,
-        .margin = 7.50F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "rows > 3 "
-                "and elements > 2700 "
-                "and rows > 4 "
-                "and rows / k > 0.0068 "
-                "and columns / k > 47 "
-                "and elements > 6800",
-        .ranking = kRanking18,
-    },
+    {0, 6, 3.67F, 1.00F, 1.00F, 1.00F, ranked(0, 1)},  // problems nearby
+    {1, 1, 1.49F, 1.00F, 1.00F, 1.00F, ranked(1, 1)},  // problems nearby
+    {2, 2, 0.23F, 4.30F, 3.30F, 5.60F, ranked(2, 2)},  // problems nearby
+    {3, 14, 3.46F, 1.00F, 1.00F, 1.00F, ranked(4, 1)},
+    {4, 6, 0.24F, 4.16F, 3.40F, 5.05F, ranked(5, 2)},  // problems nearby
+    {5, 2, 2.13F, 1.00F, 1.00F, 1.00F, ranked(7, 1)},  // problems nearby
+    {6, 2, 4.22F, 1.00F, 1.00F, 1.00F, ranked(8, 1)},  // problems nearby
+    {7, 2, 0.24F, 4.22F, 3.22F, 5.55F, ranked(9, 2)},  // problems nearby
+    {8, 2, 1.57F, 1.03F, 1.00F, 1.06F, ranked(11, 2)},
+    {9, 6, 3.62F, 1.00F, 1.00F, 1.01F, ranked(13, 2)},  // problems nearby
+    {10, 4, 1.28F, 1.00F, 1.00F, 1.00F, ranked(15, 1)},
+    {11, 8, 1.72F, 1.00F, 1.00F, 1.00F, ranked(16, 1)},  // problems nearby
+    {12, 9, 0.40F, 2.60F, 1.61F, 4.03F, ranked(17, 2)},  // problems nearby
+    {13, 1, 1.43F, 1.00F, 1.00F, 1.00F, ranked(19, 1)},
+    {14, 2, 1.22F, 1.00F, 1.00F, 1.00F, ranked(20, 1)},
+    {15, 28, 4.17F, 1.01F, 1.00F, 1.01F, ranked(21, 2)},
+    {16, 3, 1.55F, 1.00F, 1.00F, 1.00F, ranked(23, 2)},
+    {17, 2, 1.18F, 1.00F, 1.00F, 1.00F, ranked(25, 1)},
+    {18, 30, 7.50F, 1.02F, 1.00F, 1.04F, ranked(26, 2)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.rows <= 3) {
-        if (ratio(problem.columns, problem.k) <= 22'000) {
-            if (ratio(problem.rows, problem.columns) <= 2.2e-05) {
-                if (problem.rows <= 1) {
-                    // cpu_scalar default
-                    // 6 problems nearby, margin 3.67, regret 1.00 [1.00, 1.00]
-                    return kLeaves[0];
-                } else {
-                    if (ratio(problem.columns, problem.k) <= 1800) {
-                        // cpu_scalar default
-                        // 1 problems nearby, margin 1.49, regret 1.00 [1.00, 1.00]
-                        return kLeaves[1];
-                    } else {
-                        // cpu_openmp rows=64
-                        // 2 problems nearby, margin 0.23, regret 4.30 [3.30, 5.60]
-                        return kLeaves[2];
-                    }
-                }
-            } else {
-                if (problem.elements() <= 47'000) {
-                    // cpu_scalar default
-                    // 14 problems, margin 3.46, regret 1.00 [1.00, 1.00]
-                    return kLeaves[3];
-                } else {
-                    if (problem.k <= 64) {
-                        // cpu_openmp rows=64
-                        // 6 problems nearby, margin 0.24, regret 4.16 [3.40, 5.05]
-                        return kLeaves[4];
-                    } else {
-                        // cpu_scalar default
-                        // 2 problems nearby, margin 2.13, regret 1.00 [1.00, 1.00]
-                        return kLeaves[5];
-                    }
-                }
-            }
-        } else {
-            if (problem.rows <= 1) {
-                // cpu_scalar default
-                // 2 problems nearby, margin 4.22, regret 1.00 [1.00, 1.00]
-                return kLeaves[6];
-            } else {
-                // cpu_openmp rows=64
-                // 2 problems nearby, margin 0.24, regret 4.22 [3.22, 5.55]
-                return kLeaves[7];
-            }
-        }
-    } else {
-        if (problem.elements() <= 2700) {
-            if (product(problem.columns, problem.k) <= 560) {
-                if (problem.rows <= 56) {
-                    // cpu_openmp rows=64
-                    // 2 problems, margin 1.57, regret 1.03 [1.00, 1.06]
-                    return kLeaves[8];
-                } else {
-                    // cpu_openmp rows=16
-                    // 6 problems nearby, margin 3.62, regret 1.00 [1.00, 1.01]
-                    return kLeaves[9];
-                }
-            } else {
-                // cpu_scalar default
-                // 4 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                return kLeaves[10];
-            }
-        } else {
-            if (problem.rows <= 4) {
-                if (ratio(problem.columns, problem.k) <= 150) {
-                    // cpu_scalar default
-                    // 8 problems nearby, margin 1.72, regret 1.00 [1.00, 1.00]
-                    return kLeaves[11];
-                } else {
-                    // cpu_openmp rows=64
-                    // 9 problems nearby, margin 0.40, regret 2.60 [1.61, 4.03]
-                    return kLeaves[12];
-                }
-            } else {
-                if (ratio(problem.rows, problem.k) <= 0.0068) {
-                    // cpu_scalar default
-                    // 1 problems, margin 1.43, regret 1.00 [1.00, 1.00]
-                    return kLeaves[13];
-                } else {
-                    if (ratio(problem.columns, problem.k) <= 47) {
-                        if (problem.rows <= 7) {
-                            // cpu_scalar default
-                            // 2 problems, margin 1.22, regret 1.00 [1.00, 1.00]
-                            return kLeaves[14];
-                        } else {
-                            // cpu_openmp rows=16
-                            // 28 problems, margin 4.17, regret 1.01 [1.00, 1.01]
-                            return kLeaves[15];
-                        }
-                    } else {
-                        if (problem.elements() <= 6800) {
-                            if (product(problem.columns, problem.k) <= 6800) {
-                                // cpu_openmp rows=64
-                                // 3 problems, margin 1.55, regret 1.00 [1.00, 1.00]
-                                return kLeaves[16];
-                            } else {
-                                // cpu_scalar default
-                                // 2 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                                return kLeaves[17];
-                            }
-                        } else {
-                            // cpu_openmp rows=16
-                            // 30 problems, margin 7.50, regret 1.02 [1.00, 1.04]
-                            return kLeaves[18];
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(rows, 3, 16),
+    at_most(columns_per_k, 22'000, 13),
+    at_most(rows_per_columns, 2.2e-05, 8),
+    at_most(rows, 1, 5),
+    leaf(0),
+    at_most(columns_per_k, 1800, 7),
+    leaf(1),
+    leaf(2),
+    at_most(elements, 47'000, 10),
+    leaf(3),
+    at_most(k, 64, 12),
+    leaf(4),
+    leaf(5),
+    at_most(rows, 1, 15),
+    leaf(6),
+    leaf(7),
+    at_most(elements, 2700, 22),
+    at_most(columns_times_k, 560, 21),
+    at_most(rows, 56, 20),
+    leaf(8),
+    leaf(9),
+    leaf(10),
+    at_most(rows, 4, 26),
+    at_most(columns_per_k, 150, 25),
+    leaf(11),
+    leaf(12),
+    at_most(rows_per_k, 0.0068, 28),
+    leaf(13),
+    at_most(columns_per_k, 47, 32),
+    at_most(rows, 7, 31),
+    leaf(14),
+    leaf(15),
+    at_most(elements, 6800, 36),
+    at_most(columns_times_k, 6800, 35),
+    leaf(16),
+    leaf(17),
+    leaf(18),
+};
 
 }  // namespace
 
@@ -460,8 +145,11 @@ Selector<Problem> cpu_emeraldrapids_avx2_16t() {
         .device_key = "cpu-emeraldrapids-avx2-16t",
         .device = {.isa = Isa::avx2, .microarchitecture = "emeraldrapids", .threads = 16},
         .data_sha256 = "2b00352d0c107a92eb97728a7b45454b4548a723a4406e20366ed2a123e99a5f",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

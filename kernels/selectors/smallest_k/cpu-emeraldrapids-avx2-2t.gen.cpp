@@ -11,7 +11,6 @@
 //   a22179ab18d98bd0de6a575bf5ec5a0ef101424f9e77da68fe99d55638b19f83  cpu_openmp
 //   3f969c83f67cc6017a5e1f0c7c0675b0fa6226621b54c3bb5eef5857dc3b718b  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "registries/smallest_k/ids.hpp"
@@ -19,340 +18,112 @@
 namespace espalier::smallest_k::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.24F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    rows,
+    k,
+    layout,
+    elements,
+    results,
+    columns_times_k,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.19F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.16F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.05F},
-    {VariantId::cpu_scalar, {}, 1.24F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.rows); },
+    [](const Problem& problem) { return static_cast<double>(problem.columns); },
+    [](const Problem& problem) { return static_cast<double>(problem.k); },
+    [](const Problem& problem) { return static_cast<double>(problem.layout); },
+    [](const Problem& problem) { return static_cast<double>(problem.elements()); },
+    [](const Problem& problem) { return static_cast<double>(problem.results()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.10F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.30F},
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr Column kColumns[] = {
+    {"rows", 0},
+    {"k", 2},
+    {"layout", 3},
+    {"elements", 4},
+    {"results", 5},
+    {"columns * k", 1, Column::Kind::product, 2},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.03F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.28F},
-    {VariantId::cpu_scalar, {}, 3.66F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_openmp, {{"rows", 16}}},
+    {VariantId::cpu_openmp, {{"rows", 64}}},
+    {VariantId::cpu_avx2, {{"rows", 16}}},
+    {VariantId::cpu_avx2, {{"rows", 64}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.39F},
-    {VariantId::cpu_scalar, {}, 9.15F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.24F),
+    at(1, 1.19F), at(2, 1.16F), at(3, 2.05F), at(0, 1.24F),
+    at(3, 1.10F), at(1, 1.30F), at(0, 1.00F),
+    at(1, 1.03F), at(3, 2.28F), at(0, 3.66F),
+    at(2, 1.00F), at(4, 1.39F), at(0, 9.15F),
+    at(4, 1.00F), at(2, 1.01F), at(0, 11.07F),
+    at(1, 1.38F), at(3, 1.18F), at(0, 1.28F),
+    at(3, 1.02F), at(1, 2.38F), at(0, 2.91F),
+    at(3, 1.00F), at(1, 2.14F), at(0, 3.41F),
+    at(4, 1.00F), at(1, 2.27F), at(0, 3.96F),
+    at(3, 1.19F), at(1, 1.00F), at(0, 5.11F),
+    at(4, 1.00F), at(1, 2.30F), at(0, 6.10F),
+    at(3, 1.00F), at(0, 3.82F),
+    at(1, 1.01F), at(3, 1.34F), at(0, 3.89F),
+    at(3, 1.00F), at(1, 4.06F), at(0, 5.42F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 11.07F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.38F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.18F},
-    {VariantId::cpu_scalar, {}, 1.28F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.38F},
-    {VariantId::cpu_scalar, {}, 2.91F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.14F},
-    {VariantId::cpu_scalar, {}, 3.41F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.27F},
-    {VariantId::cpu_scalar, {}, 3.96F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.19F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 5.11F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.30F},
-    {VariantId::cpu_scalar, {}, 6.10F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.82F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.34F},
-    {VariantId::cpu_scalar, {}, 3.89F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 4.06F},
-    {VariantId::cpu_scalar, {}, 5.42F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 3,
-        .margin = 0.94F,
-        .regret = 1.24F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.90F,
-        .path = "layout == transposed and k <= 5 and rows <= 5 and columns * k <= 330 and rows <= 3",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 3,
-        .margin = 1.04F,
-        .regret = 1.19F,
-        .regret_lo = 1.08F,
-        .regret_hi = 1.37F,
-        .path = "layout == transposed and k <= 5 and rows <= 5 and columns * k <= 330 and rows > 3",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 2,
-        .margin = 0.91F,
-        .regret = 1.10F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.17F,
-        .path = "layout == transposed and k <= 5 and rows <= 5 and columns * k > 330",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 18,
-        .margin = 2.22F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
-        .path = "layout == transposed and k <= 5 and rows > 5 and elements <= 1800000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 1,
-        .margin = 1.39F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed and k <= 5 and rows > 5 and elements > 1800000 and k <= 3",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 1,
-        .margin = 1.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed and k <= 5 and rows > 5 and elements > 1800000 and k > 3",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 4,
-        .margin = 0.86F,
-        .regret = 1.38F,
-        .regret_lo = 1.13F,
-        .regret_hi = 1.84F,
-        .path = "layout == transposed "
-                "and k > 5 "
-                "and elements <= 560000 "
-                "and rows <= 82 "
-                "and columns * k <= 330",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 28,
-        .margin = 2.34F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "layout == transposed and k > 5 and elements <= 560000 and rows <= 82 and columns * k > 330",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 4,
-        .margin = 2.14F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed and k > 5 and elements <= 560000 and rows > 82 and elements <= 47000",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 9,
-        .margin = 2.27F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed and k > 5 and elements <= 560000 and rows > 82 and elements > 47000",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 2,
-        .margin = 0.84F,
-        .regret = 1.19F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.36F,
-        .path = "layout == transposed and k > 5 and elements > 560000 and results <= 120",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 9,
-        .margin = 2.29F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed and k > 5 and elements > 560000 and results > 120",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 16,
-        .margin = 3.82F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed and results <= 180",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 3,
-        .margin = 1.33F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed and results > 180 and k <= 1",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 10,
-        .margin = 4.06F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed and results > 180 and k > 1",
-        .ranking = kRanking14,
-    },
+    {0, 3, 0.94F, 1.24F, 1.00F, 1.90F, ranked(0, 1)},  // problems nearby
+    {1, 3, 1.04F, 1.19F, 1.08F, 1.37F, ranked(1, 4)},  // problems nearby
+    {2, 2, 0.91F, 1.10F, 1.04F, 1.17F, ranked(5, 3)},
+    {3, 18, 2.22F, 1.03F, 1.01F, 1.05F, ranked(8, 3)},
+    {4, 1, 1.39F, 1.00F, 1.00F, 1.00F, ranked(11, 3)},
+    {5, 1, 1.01F, 1.00F, 1.00F, 1.00F, ranked(14, 3)},
+    {6, 4, 0.86F, 1.38F, 1.13F, 1.84F, ranked(17, 3)},  // problems nearby
+    {7, 28, 2.34F, 1.02F, 1.00F, 1.04F, ranked(20, 3)},
+    {8, 4, 2.14F, 1.00F, 1.00F, 1.00F, ranked(23, 3)},
+    {9, 9, 2.27F, 1.00F, 1.00F, 1.00F, ranked(26, 3)},
+    {10, 2, 0.84F, 1.19F, 1.03F, 1.36F, ranked(29, 3)},  // problems nearby
+    {11, 9, 2.29F, 1.00F, 1.00F, 1.01F, ranked(32, 3)},
+    {12, 16, 3.82F, 1.00F, 1.00F, 1.00F, ranked(35, 2)},
+    {13, 3, 1.33F, 1.01F, 1.00F, 1.02F, ranked(37, 3)},
+    {14, 10, 4.06F, 1.00F, 1.00F, 1.00F, ranked(40, 3)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.layout == MatrixLayout::transposed) {
-        if (problem.k <= 5) {
-            if (problem.rows <= 5) {
-                if (product(problem.columns, problem.k) <= 330) {
-                    if (problem.rows <= 3) {
-                        // cpu_scalar default
-                        // 3 problems nearby, margin 0.94, regret 1.24 [1.00, 1.90]
-                        return kLeaves[0];
-                    } else {
-                        // cpu_openmp rows=16
-                        // 3 problems nearby, margin 1.04, regret 1.19 [1.08, 1.37]
-                        return kLeaves[1];
-                    }
-                } else {
-                    // cpu_avx2 rows=16
-                    // 2 problems, margin 0.91, regret 1.10 [1.04, 1.17]
-                    return kLeaves[2];
-                }
-            } else {
-                if (problem.elements() <= 1'800'000) {
-                    // cpu_openmp rows=16
-                    // 18 problems, margin 2.22, regret 1.03 [1.01, 1.05]
-                    return kLeaves[3];
-                } else {
-                    if (problem.k <= 3) {
-                        // cpu_openmp rows=64
-                        // 1 problems, margin 1.39, regret 1.00 [1.00, 1.00]
-                        return kLeaves[4];
-                    } else {
-                        // cpu_avx2 rows=64
-                        // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                        return kLeaves[5];
-                    }
-                }
-            }
-        } else {
-            if (problem.elements() <= 560'000) {
-                if (problem.rows <= 82) {
-                    if (product(problem.columns, problem.k) <= 330) {
-                        // cpu_openmp rows=16
-                        // 4 problems nearby, margin 0.86, regret 1.38 [1.13, 1.84]
-                        return kLeaves[6];
-                    } else {
-                        // cpu_avx2 rows=16
-                        // 28 problems, margin 2.34, regret 1.02 [1.00, 1.04]
-                        return kLeaves[7];
-                    }
-                } else {
-                    if (problem.elements() <= 47'000) {
-                        // cpu_avx2 rows=16
-                        // 4 problems, margin 2.14, regret 1.00 [1.00, 1.00]
-                        return kLeaves[8];
-                    } else {
-                        // cpu_avx2 rows=64
-                        // 9 problems, margin 2.27, regret 1.00 [1.00, 1.00]
-                        return kLeaves[9];
-                    }
-                }
-            } else {
-                if (problem.results() <= 120) {
-                    // cpu_avx2 rows=16
-                    // 2 problems nearby, margin 0.84, regret 1.19 [1.03, 1.36]
-                    return kLeaves[10];
-                } else {
-                    // cpu_avx2 rows=64
-                    // 9 problems, margin 2.29, regret 1.00 [1.00, 1.01]
-                    return kLeaves[11];
-                }
-            }
-        }
-    } else {
-        if (problem.results() <= 180) {
-            // cpu_avx2 rows=16
-            // 16 problems, margin 3.82, regret 1.00 [1.00, 1.00]
-            return kLeaves[12];
-        } else {
-            if (problem.k <= 1) {
-                // cpu_openmp rows=16
-                // 3 problems, margin 1.33, regret 1.01 [1.00, 1.02]
-                return kLeaves[13];
-            } else {
-                // cpu_avx2 rows=16
-                // 10 problems, margin 4.06, regret 1.00 [1.00, 1.00]
-                return kLeaves[14];
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    is(layout, MatrixLayout::transposed, 24),
+    at_most(k, 5, 13),
+    at_most(rows, 5, 8),
+    at_most(columns_times_k, 330, 7),
+    at_most(rows, 3, 6),
+    leaf(0),
+    leaf(1),
+    leaf(2),
+    at_most(elements, 1'800'000, 10),
+    leaf(3),
+    at_most(k, 3, 12),
+    leaf(4),
+    leaf(5),
+    at_most(elements, 560'000, 21),
+    at_most(rows, 82, 18),
+    at_most(columns_times_k, 330, 17),
+    leaf(6),
+    leaf(7),
+    at_most(elements, 47'000, 20),
+    leaf(8),
+    leaf(9),
+    at_most(results, 120, 23),
+    leaf(10),
+    leaf(11),
+    at_most(results, 180, 26),
+    leaf(12),
+    at_most(k, 1, 28),
+    leaf(13),
+    leaf(14),
+};
 
 }  // namespace
 
@@ -361,8 +132,11 @@ Selector<Problem> cpu_emeraldrapids_avx2_2t() {
         .device_key = "cpu-emeraldrapids-avx2-2t",
         .device = {.isa = Isa::avx2, .microarchitecture = "emeraldrapids", .threads = 2},
         .data_sha256 = "d75a02719dbba2d724c1b5dbee43621644ff7ccc9c9cb06e54c6390d9a27788a",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

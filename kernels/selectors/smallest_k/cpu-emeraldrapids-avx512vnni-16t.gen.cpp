@@ -10,7 +10,6 @@
 //   534d972e5e0e98e086c5305d8f5505bba7d23e1662fe979d9d8729ff31c653e6  cpu_openmp
 //   b17c5dd76b14bbf36637dda11ad1315ce609d5b59bc5fa5c45b6197ef793cc21  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "registries/smallest_k/ids.hpp"
@@ -18,420 +17,125 @@
 namespace espalier::smallest_k::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    rows,
+    k,
+    elements,
+    results,
+    rows_per_columns,
+    columns_per_k,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.rows); },
+    [](const Problem& problem) { return static_cast<double>(problem.columns); },
+    [](const Problem& problem) { return static_cast<double>(problem.k); },
+    [](const Problem& problem) { return static_cast<double>(problem.elements()); },
+    [](const Problem& problem) { return static_cast<double>(problem.results()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_scalar, {}, 1.03F},
+constexpr Column kColumns[] = {
+    {"rows", 0},
+    {"k", 2},
+    {"elements", 3},
+    {"results", 4},
+    {"rows / columns", 0, Column::Kind::ratio, 1},
+    {"columns / k", 1, Column::Kind::ratio, 2},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 5.06F},
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_openmp, {{"rows", 64}}},
+    {VariantId::cpu_openmp, {{"rows", 16}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F),
+    at(0, 1.00F),
+    at(0, 1.03F),
+    at(1, 5.06F), at(0, 1.00F),
+    at(0, 1.00F),
+    at(1, 5.39F), at(0, 1.00F),
+    at(1, 1.00F), at(0, 1.40F),
+    at(0, 1.00F),
+    at(1, 1.01F), at(2, 1.00F), at(0, 1.13F),
+    at(2, 1.62F), at(0, 1.05F),
+    at(1, 1.02F), at(0, 5.61F),
+    at(1, 1.00F), at(0, 1.74F),
+    at(2, 1.00F), at(0, 10.58F),
+    at(2, 1.00F), at(0, 11.85F),
+    at(0, 1.00F),
+    at(2, 1.00F), at(0, 2.38F),
+    at(2, 1.01F), at(0, 5.31F),
+    at(1, 1.53F), at(0, 11.29F),
+    at(2, 1.00F), at(0, 22.88F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 5.39F},
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.40F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.13F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.62F},
-    {VariantId::cpu_scalar, {}, 1.05F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 5.61F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.74F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 10.58F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 11.85F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.38F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 5.31F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.53F},
-    {VariantId::cpu_scalar, {}, 11.29F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 22.88F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 9,
-        .margin = 3.36F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 7 and rows <= 3 and columns / k <= 22000 and columns / k <= 390",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 5,
-        .margin = 4.97F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 7 and rows <= 3 and columns / k <= 22000 and columns / k > 390 and rows <= 1",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 8,
-        .margin = 3.21F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.08F,
-        .path = "rows <= 7 "
-                "and rows <= 3 "
-                "and columns / k <= 22000 "
-                "and columns / k > 390 "
-                "and rows > 1 "
-                "and elements <= 22000",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 6,
-        .margin = 0.20F,
-        .regret = 5.06F,
-        .regret_lo = 4.75F,
-        .regret_hi = 5.31F,
-        .path = "rows <= 7 "
-                "and rows <= 3 "
-                "and columns / k <= 22000 "
-                "and columns / k > 390 "
-                "and rows > 1 "
-                "and elements > 22000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 2,
-        .margin = 5.38F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 7 and rows <= 3 and columns / k > 22000 and rows <= 1",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 2,
-        .margin = 0.19F,
-        .regret = 5.39F,
-        .regret_lo = 5.37F,
-        .regret_hi = 5.41F,
-        .path = "rows <= 7 and rows <= 3 and columns / k > 22000 and rows > 1",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 3,
-        .margin = 1.40F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 7 and rows > 3 and columns / k <= 100 and k <= 3",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 5,
-        .margin = 1.27F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 7 and rows > 3 and columns / k <= 100 and k > 3",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 2,
-        .margin = 1.13F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "rows <= 7 and rows > 3 and columns / k > 100 and results <= 390",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 4,
-        .margin = 0.65F,
-        .regret = 1.62F,
-        .regret_lo = 1.00F,
-        .regret_hi = 3.04F,
-        .path = "rows <= 7 and rows > 3 and columns / k > 100 and results > 390",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 4,
-        .margin = 5.48F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.07F,
-        .path = "rows > 7 and results <= 180 and rows <= 120 and rows / columns <= 0.027",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 3,
-        .margin = 1.74F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 7 "
-                "and results <= 180 "
-                "and rows <= 120 "
-                "and rows / columns > 0.027 "
-                "and elements <= 15000",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 2,
-        .margin = 10.58F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 7 "
-                "and results <= 180 "
-                "and rows <= 120 "
-                "and rows / columns > 0.027 "
-                "and elements > 15000",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 3,
-        .margin = 11.85F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 7 and results <= 180 and rows > 120",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 4,
-        .margin = 1.27F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "rows > 7 and results > 180 and columns / k <= 5600 and elements <= 2048 and rows <= 56",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 4,
-        .margin = 2.38F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 7 and results > 180 and columns / k <= 5600 and elements <= 2048 and rows > 56",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 52,
-        .margin = 5.26F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "rows > 7 and results > 180 and columns / k <= 5600 and elements > 2048",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 6,
-        .margin = 7.37F,
-        .regret = 1.53F,
-        .regret_lo = 1.17F,
-        .regret_hi = 2.00F,
-        .path = "rows > 7 and results > 180 and columns / k > 5600 and rows <= 128",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 1,
-        .margin = 22.88F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 7 and results > 180 and columns / k > 5600 and rows > 128",
-        .ranking = kRanking18,
-    },
+    {0, 9, 3.36F, 1.00F, 1.00F, 1.00F, ranked(0, 1)},
+    {1, 5, 4.97F, 1.00F, 1.00F, 1.00F, ranked(1, 1)},
+    {2, 8, 3.21F, 1.03F, 1.00F, 1.08F, ranked(2, 1)},  // problems nearby
+    {3, 6, 0.20F, 5.06F, 4.75F, 5.31F, ranked(3, 2)},  // problems nearby
+    {4, 2, 5.38F, 1.00F, 1.00F, 1.00F, ranked(5, 1)},  // problems nearby
+    {5, 2, 0.19F, 5.39F, 5.37F, 5.41F, ranked(6, 2)},  // problems nearby
+    {6, 3, 1.40F, 1.00F, 1.00F, 1.00F, ranked(8, 2)},  // problems nearby
+    {7, 5, 1.27F, 1.00F, 1.00F, 1.00F, ranked(10, 1)},
+    {8, 2, 1.13F, 1.01F, 1.00F, 1.01F, ranked(11, 3)},
+    {9, 4, 0.65F, 1.62F, 1.00F, 3.04F, ranked(14, 2)},  // problems nearby
+    {10, 4, 5.48F, 1.02F, 1.00F, 1.07F, ranked(16, 2)},
+    {11, 3, 1.74F, 1.00F, 1.00F, 1.00F, ranked(18, 2)},
+    {12, 2, 10.58F, 1.00F, 1.00F, 1.00F, ranked(20, 2)},
+    {13, 3, 11.85F, 1.00F, 1.00F, 1.00F, ranked(22, 2)},  // problems nearby
+    {14, 4, 1.27F, 1.00F, 1.00F, 1.01F, ranked(24, 1)},
+    {15, 4, 2.38F, 1.00F, 1.00F, 1.00F, ranked(25, 2)},  // problems nearby
+    {16, 52, 5.26F, 1.01F, 1.00F, 1.02F, ranked(27, 2)},
+    {17, 6, 7.37F, 1.53F, 1.17F, 2.00F, ranked(29, 2)},  // problems nearby
+    {18, 1, 22.88F, 1.00F, 1.00F, 1.00F, ranked(31, 2)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.rows <= 7) {
-        if (problem.rows <= 3) {
-            if (ratio(problem.columns, problem.k) <= 22'000) {
-                if (ratio(problem.columns, problem.k) <= 390) {
-                    // cpu_scalar default
-                    // 9 problems, margin 3.36, regret 1.00 [1.00, 1.00]
-                    return kLeaves[0];
-                } else {
-                    if (problem.rows <= 1) {
-                        // cpu_scalar default
-                        // 5 problems, margin 4.97, regret 1.00 [1.00, 1.00]
-                        return kLeaves[1];
-                    } else {
-                        if (problem.elements() <= 22'000) {
-                            // cpu_scalar default
-                            // 8 problems nearby, margin 3.21, regret 1.03 [1.00, 1.08]
-                            return kLeaves[2];
-                        } else {
-                            // cpu_openmp rows=64
-                            // 6 problems nearby, margin 0.20, regret 5.06 [4.75, 5.31]
-                            return kLeaves[3];
-                        }
-                    }
-                }
-            } else {
-                if (problem.rows <= 1) {
-                    // cpu_scalar default
-                    // 2 problems nearby, margin 5.38, regret 1.00 [1.00, 1.00]
-                    return kLeaves[4];
-                } else {
-                    // cpu_openmp rows=64
-                    // 2 problems nearby, margin 0.19, regret 5.39 [5.37, 5.41]
-                    return kLeaves[5];
-                }
-            }
-        } else {
-            if (ratio(problem.columns, problem.k) <= 100) {
-                if (problem.k <= 3) {
-                    // cpu_openmp rows=64
-                    // 3 problems nearby, margin 1.40, regret 1.00 [1.00, 1.00]
-                    return kLeaves[6];
-                } else {
-                    // cpu_scalar default
-                    // 5 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                    return kLeaves[7];
-                }
-            } else {
-                if (problem.results() <= 390) {
-                    // cpu_openmp rows=64
-                    // 2 problems, margin 1.13, regret 1.01 [1.00, 1.01]
-                    return kLeaves[8];
-                } else {
-                    // cpu_openmp rows=16
-                    // 4 problems nearby, margin 0.65, regret 1.62 [1.00, 3.04]
-                    return kLeaves[9];
-                }
-            }
-        }
-    } else {
-        if (problem.results() <= 180) {
-            if (problem.rows <= 120) {
-                if (ratio(problem.rows, problem.columns) <= 0.027) {
-                    // cpu_openmp rows=64
-                    // 4 problems, margin 5.48, regret 1.02 [1.00, 1.07]
-                    return kLeaves[10];
-                } else {
-                    if (problem.elements() <= 15'000) {
-                        // cpu_openmp rows=64
-                        // 3 problems, margin 1.74, regret 1.00 [1.00, 1.00]
-                        return kLeaves[11];
-                    } else {
-                        // cpu_openmp rows=16
-                        // 2 problems, margin 10.58, regret 1.00 [1.00, 1.00]
-                        return kLeaves[12];
-                    }
-                }
-            } else {
-                // cpu_openmp rows=16
-                // 3 problems nearby, margin 11.85, regret 1.00 [1.00, 1.00]
-                return kLeaves[13];
-            }
-        } else {
-            if (ratio(problem.columns, problem.k) <= 5600) {
-                if (problem.elements() <= 2048) {
-                    if (problem.rows <= 56) {
-                        // cpu_scalar default
-                        // 4 problems, margin 1.27, regret 1.00 [1.00, 1.01]
-                        return kLeaves[14];
-                    } else {
-                        // cpu_openmp rows=16
-                        // 4 problems nearby, margin 2.38, regret 1.00 [1.00, 1.00]
-                        return kLeaves[15];
-                    }
-                } else {
-                    // cpu_openmp rows=16
-                    // 52 problems, margin 5.26, regret 1.01 [1.00, 1.02]
-                    return kLeaves[16];
-                }
-            } else {
-                if (problem.rows <= 128) {
-                    // cpu_openmp rows=64
-                    // 6 problems nearby, margin 7.37, regret 1.53 [1.17, 2.00]
-                    return kLeaves[17];
-                } else {
-                    // cpu_openmp rows=16
-                    // 1 problems, margin 22.88, regret 1.00 [1.00, 1.00]
-                    return kLeaves[18];
-                }
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(rows, 7, 20),
+    at_most(rows, 3, 13),
+    at_most(columns_per_k, 22'000, 10),
+    at_most(columns_per_k, 390, 5),
+    leaf(0),
+    at_most(rows, 1, 7),
+    leaf(1),
+    at_most(elements, 22'000, 9),
+    leaf(2),
+    leaf(3),
+    at_most(rows, 1, 12),
+    leaf(4),
+    leaf(5),
+    at_most(columns_per_k, 100, 17),
+    at_most(k, 3, 16),
+    leaf(6),
+    leaf(7),
+    at_most(results, 390, 19),
+    leaf(8),
+    leaf(9),
+    at_most(results, 180, 28),
+    at_most(rows, 120, 27),
+    at_most(rows_per_columns, 0.027, 24),
+    leaf(10),
+    at_most(elements, 15'000, 26),
+    leaf(11),
+    leaf(12),
+    leaf(13),
+    at_most(columns_per_k, 5600, 34),
+    at_most(elements, 2048, 33),
+    at_most(rows, 56, 32),
+    leaf(14),
+    leaf(15),
+    leaf(16),
+    at_most(rows, 128, 36),
+    leaf(17),
+    leaf(18),
+};
 
 }  // namespace
 
@@ -440,8 +144,11 @@ Selector<Problem> cpu_emeraldrapids_avx512vnni_16t() {
         .device_key = "cpu-emeraldrapids-avx512vnni-16t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "emeraldrapids", .threads = 16},
         .data_sha256 = "0131aa8140df8d4784c6c7cf026a72d90bb505816966313f8562e8235c416d26",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

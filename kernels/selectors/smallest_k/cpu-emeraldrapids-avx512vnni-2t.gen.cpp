@@ -12,7 +12,6 @@
 //   a22179ab18d98bd0de6a575bf5ec5a0ef101424f9e77da68fe99d55638b19f83  cpu_openmp
 //   3f969c83f67cc6017a5e1f0c7c0675b0fa6226621b54c3bb5eef5857dc3b718b  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "registries/smallest_k/ids.hpp"
@@ -20,432 +19,128 @@
 namespace espalier::smallest_k::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.40F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.66F},
-    {VariantId::cpu_scalar, {}, 1.19F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    rows,
+    k,
+    layout,
+    elements,
+    results,
+    rows_per_columns,
+    rows_per_k,
+    columns_per_k,
+    columns_times_k,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.22F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.rows); },
+    [](const Problem& problem) { return static_cast<double>(problem.columns); },
+    [](const Problem& problem) { return static_cast<double>(problem.k); },
+    [](const Problem& problem) { return static_cast<double>(problem.layout); },
+    [](const Problem& problem) { return static_cast<double>(problem.elements()); },
+    [](const Problem& problem) { return static_cast<double>(problem.results()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.25F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.97F},
-    {VariantId::cpu_scalar, {}, 1.22F},
+constexpr Column kColumns[] = {
+    {"rows", 0},
+    {"k", 2},
+    {"layout", 3},
+    {"elements", 4},
+    {"results", 5},
+    {"rows / columns", 0, Column::Kind::ratio, 1},
+    {"rows / k", 0, Column::Kind::ratio, 2},
+    {"columns / k", 1, Column::Kind::ratio, 2},
+    {"columns * k", 1, Column::Kind::product, 2},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.55F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_avx512, {{"rows", 16}}},
+    {VariantId::cpu_avx2, {{"rows", 16}}},
+    {VariantId::cpu_openmp, {{"rows", 16}}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_openmp, {{"rows", 64}}},
+    {VariantId::cpu_avx512, {{"rows", 64}}},
+    {VariantId::cpu_avx2, {{"rows", 64}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.05F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 2.93F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 3.40F},
-    {VariantId::cpu_scalar, {}, 5.74F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 1.40F), at(2, 1.66F), at(3, 1.19F),
+    at(3, 1.22F),
+    at(4, 1.25F), at(5, 1.97F), at(3, 1.22F),
+    at(4, 1.00F), at(3, 1.55F),
+    at(2, 1.05F), at(0, 2.93F), at(1, 3.40F), at(3, 5.74F),
+    at(3, 1.00F),
+    at(2, 1.00F), at(0, 1.35F), at(1, 1.48F), at(3, 1.29F),
+    at(0, 1.08F), at(1, 1.14F), at(2, 1.76F), at(3, 2.35F),
+    at(0, 1.02F), at(1, 1.08F), at(2, 2.61F), at(3, 3.24F),
+    at(0, 1.02F), at(1, 1.20F), at(2, 1.97F), at(3, 3.44F),
+    at(2, 1.00F), at(0, 1.42F), at(1, 1.66F), at(3, 4.60F),
+    at(5, 1.00F), at(6, 1.06F), at(2, 2.59F), at(3, 6.57F),
+    at(0, 1.12F), at(6, 1.05F), at(2, 3.17F), at(4, 3.40F), at(3, 7.08F),
+    at(0, 1.01F), at(1, 1.06F), at(4, 2.18F), at(2, 2.24F), at(3, 3.80F),
+    at(5, 1.00F), at(0, 1.00F), at(6, 1.03F), at(4, 1.62F), at(2, 1.79F), at(3, 3.02F),
+    at(5, 1.01F), at(6, 1.06F), at(2, 1.49F), at(3, 4.17F),
+    at(0, 1.02F), at(1, 1.16F), at(4, 5.93F), at(3, 4.90F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.35F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.48F},
-    {VariantId::cpu_scalar, {}, 1.29F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.08F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.14F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.76F},
-    {VariantId::cpu_scalar, {}, 2.35F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.08F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.61F},
-    {VariantId::cpu_scalar, {}, 3.24F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.20F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.97F},
-    {VariantId::cpu_scalar, {}, 3.44F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.42F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.66F},
-    {VariantId::cpu_scalar, {}, 4.60F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.06F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.59F},
-    {VariantId::cpu_scalar, {}, 6.57F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.12F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.05F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.17F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.40F},
-    {VariantId::cpu_scalar, {}, 7.08F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.06F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.18F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.24F},
-    {VariantId::cpu_scalar, {}, 3.80F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.03F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.62F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.79F},
-    {VariantId::cpu_scalar, {}, 3.02F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.01F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.06F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.49F},
-    {VariantId::cpu_scalar, {}, 4.17F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.16F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 5.93F},
-    {VariantId::cpu_scalar, {}, 4.90F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 1,
-        .margin = 1.19F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed and k <= 3 and rows <= 5 and rows / columns <= 0.015",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 3,
-        .margin = 1.02F,
-        .regret = 1.22F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.55F,
-        .path = "layout == transposed and k <= 3 and rows <= 5 and rows / columns > 0.015 and rows <= 3",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 3,
-        .margin = 0.98F,
-        .regret = 1.25F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.65F,
-        .path = "layout == transposed and k <= 3 and rows <= 5 and rows / columns > 0.015 and rows > 3",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 1,
-        .margin = 1.55F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed and k <= 3 and rows > 5 and elements <= 2048",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 9,
-        .margin = 2.79F,
-        .regret = 1.05F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.13F,
-        .path = "layout == transposed and k <= 3 and rows > 5 and elements > 2048",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 1,
-        .margin = 1.14F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and k > 3 "
-                "and rows / k <= 18 "
-                "and columns * k <= 512 "
-                "and k <= 5 "
-                "and rows / columns <= 0.22",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 1,
-        .margin = 1.29F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and k > 3 "
-                "and rows / k <= 18 "
-                "and columns * k <= 512 "
-                "and k <= 5 "
-                "and rows / columns > 0.22",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 7,
-        .margin = 1.06F,
-        .regret = 1.08F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.23F,
-        .path = "layout == transposed and k > 3 and rows / k <= 18 and columns * k <= 512 and k > 5",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 23,
-        .margin = 1.06F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "layout == transposed "
-                "and k > 3 "
-                "and rows / k <= 18 "
-                "and columns * k > 512 "
-                "and columns / k <= 14",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 16,
-        .margin = 1.18F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "layout == transposed "
-                "and k > 3 "
-                "and rows / k <= 18 "
-                "and columns * k > 512 "
-                "and columns / k > 14 "
-                "and rows <= 82 "
-                "and rows / k <= 9",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 1,
-        .margin = 1.42F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and k > 3 "
-                "and rows / k <= 18 "
-                "and columns * k > 512 "
-                "and columns / k > 14 "
-                "and rows <= 82 "
-                "and rows / k > 9",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 6,
-        .margin = 1.06F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and k > 3 "
-                "and rows / k <= 18 "
-                "and columns * k > 512 "
-                "and columns / k > 14 "
-                "and rows > 82 "
-                "and results <= 27000",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 5,
-        .margin = 0.94F,
-        .regret = 1.12F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.25F,
-        .path = "layout == transposed "
-                "and k > 3 "
-                "and rows / k <= 18 "
-                "and columns * k > 512 "
-                "and columns / k > 14 "
-                "and rows > 82 "
-                "and results > 27000",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 4,
-        .margin = 1.05F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed and k > 3 and rows / k > 18 and columns / k <= 18 and rows / k <= 390",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 2,
-        .margin = 1.03F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed and k > 3 and rows / k > 18 and columns / k <= 18 and rows / k > 390",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 9,
-        .margin = 1.05F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed and k > 3 and rows / k > 18 and columns / k > 18",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 29,
-        .margin = 1.14F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "layout != transposed",
-        .ranking = kRanking16,
-    },
+    {0, 1, 1.19F, 1.00F, 1.00F, 1.00F, ranked(0, 4)},
+    {1, 3, 1.02F, 1.22F, 1.00F, 1.55F, ranked(4, 1)},  // problems nearby
+    {2, 3, 0.98F, 1.25F, 1.00F, 1.65F, ranked(5, 3)},  // problems nearby
+    {3, 1, 1.55F, 1.00F, 1.00F, 1.00F, ranked(8, 2)},
+    {4, 9, 2.79F, 1.05F, 1.00F, 1.13F, ranked(10, 4)},
+    {5, 1, 1.14F, 1.00F, 1.00F, 1.00F, ranked(14, 1)},
+    {6, 1, 1.29F, 1.00F, 1.00F, 1.00F, ranked(15, 4)},
+    {7, 7, 1.06F, 1.08F, 1.00F, 1.23F, ranked(19, 4)},  // problems nearby
+    {8, 23, 1.06F, 1.02F, 1.00F, 1.04F, ranked(23, 4)},
+    {9, 16, 1.18F, 1.02F, 1.00F, 1.04F, ranked(27, 4)},
+    {10, 1, 1.42F, 1.00F, 1.00F, 1.00F, ranked(31, 4)},
+    {11, 6, 1.06F, 1.00F, 1.00F, 1.00F, ranked(35, 4)},
+    {12, 5, 0.94F, 1.12F, 1.01F, 1.25F, ranked(39, 5)},  // problems nearby
+    {13, 4, 1.05F, 1.01F, 1.00F, 1.01F, ranked(44, 5)},
+    {14, 2, 1.03F, 1.00F, 1.00F, 1.00F, ranked(49, 6)},  // problems nearby
+    {15, 9, 1.05F, 1.01F, 1.00F, 1.01F, ranked(55, 4)},
+    {16, 29, 1.14F, 1.02F, 1.00F, 1.05F, ranked(59, 4)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.layout == MatrixLayout::transposed) {
-        if (problem.k <= 3) {
-            if (problem.rows <= 5) {
-                if (ratio(problem.rows, problem.columns) <= 0.015) {
-                    // cpu_avx512 rows=16
-                    // 1 problems, margin 1.19, regret 1.00 [1.00, 1.00]
-                    return kLeaves[0];
-                } else {
-                    if (problem.rows <= 3) {
-                        // cpu_scalar default
-                        // 3 problems nearby, margin 1.02, regret 1.22 [1.00, 1.55]
-                        return kLeaves[1];
-                    } else {
-                        // cpu_openmp rows=64
-                        // 3 problems nearby, margin 0.98, regret 1.25 [1.00, 1.65]
-                        return kLeaves[2];
-                    }
-                }
-            } else {
-                if (problem.elements() <= 2048) {
-                    // cpu_openmp rows=64
-                    // 1 problems, margin 1.55, regret 1.00 [1.00, 1.00]
-                    return kLeaves[3];
-                } else {
-                    // cpu_openmp rows=16
-                    // 9 problems, margin 2.79, regret 1.05 [1.00, 1.13]
-                    return kLeaves[4];
-                }
-            }
-        } else {
-            if (ratio(problem.rows, problem.k) <= 18) {
-                if (product(problem.columns, problem.k) <= 512) {
-                    if (problem.k <= 5) {
-                        if (ratio(problem.rows, problem.columns) <= 0.22) {
-                            // cpu_scalar default
-                            // 1 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                            return kLeaves[5];
-                        } else {
-                            // cpu_openmp rows=16
-                            // 1 problems, margin 1.29, regret 1.00 [1.00, 1.00]
-                            return kLeaves[6];
-                        }
-                    } else {
-                        // cpu_avx512 rows=16
-                        // 7 problems nearby, margin 1.06, regret 1.08 [1.00, 1.23]
-                        return kLeaves[7];
-                    }
-                } else {
-                    if (ratio(problem.columns, problem.k) <= 14) {
-                        // cpu_avx512 rows=16
-                        // 23 problems, margin 1.06, regret 1.02 [1.00, 1.04]
-                        return kLeaves[8];
-                    } else {
-                        if (problem.rows <= 82) {
-                            if (ratio(problem.rows, problem.k) <= 9) {
-                                // cpu_avx512 rows=16
-                                // 16 problems, margin 1.18, regret 1.02 [1.00, 1.04]
-                                return kLeaves[9];
-                            } else {
-                                // cpu_openmp rows=16
-                                // 1 problems, margin 1.42, regret 1.00 [1.00, 1.00]
-                                return kLeaves[10];
-                            }
-                        } else {
-                            if (problem.results() <= 27'000) {
-                                // cpu_avx512 rows=64
-                                // 6 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                                return kLeaves[11];
-                            } else {
-                                // cpu_avx512 rows=16
-                                // 5 problems nearby, margin 0.94, regret 1.12 [1.01, 1.25]
-                                return kLeaves[12];
-                            }
-                        }
-                    }
-                }
-            } else {
-                if (ratio(problem.columns, problem.k) <= 18) {
-                    if (ratio(problem.rows, problem.k) <= 390) {
-                        // cpu_avx512 rows=16
-                        // 4 problems, margin 1.05, regret 1.01 [1.00, 1.01]
-                        return kLeaves[13];
-                    } else {
-                        // cpu_avx512 rows=64
-                        // 2 problems nearby, margin 1.03, regret 1.00 [1.00, 1.00]
-                        return kLeaves[14];
-                    }
-                } else {
-                    // cpu_avx512 rows=64
-                    // 9 problems, margin 1.05, regret 1.01 [1.00, 1.01]
-                    return kLeaves[15];
-                }
-            }
-        }
-    } else {
-        // cpu_avx512 rows=16
-        // 29 problems, margin 1.14, regret 1.02 [1.00, 1.05]
-        return kLeaves[16];
-    }
-}
+constexpr TreeNode kNodes[] = {
+    is(layout, MatrixLayout::transposed, 32),
+    at_most(k, 3, 11),
+    at_most(rows, 5, 8),
+    at_most(rows_per_columns, 0.015, 5),
+    leaf(0),
+    at_most(rows, 3, 7),
+    leaf(1),
+    leaf(2),
+    at_most(elements, 2048, 10),
+    leaf(3),
+    leaf(4),
+    at_most(rows_per_k, 18, 27),
+    at_most(columns_times_k, 512, 18),
+    at_most(k, 5, 17),
+    at_most(rows_per_columns, 0.22, 16),
+    leaf(5),
+    leaf(6),
+    leaf(7),
+    at_most(columns_per_k, 14, 20),
+    leaf(8),
+    at_most(rows, 82, 24),
+    at_most(rows_per_k, 9, 23),
+    leaf(9),
+    leaf(10),
+    at_most(results, 27'000, 26),
+    leaf(11),
+    leaf(12),
+    at_most(columns_per_k, 18, 31),
+    at_most(rows_per_k, 390, 30),
+    leaf(13),
+    leaf(14),
+    leaf(15),
+    leaf(16),
+};
 
 }  // namespace
 
@@ -454,8 +149,11 @@ Selector<Problem> cpu_emeraldrapids_avx512vnni_2t() {
         .device_key = "cpu-emeraldrapids-avx512vnni-2t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "emeraldrapids", .threads = 2},
         .data_sha256 = "4621198953dc4928575b5bd8555048261d6896c830c9b81f8c7795a978c04023",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

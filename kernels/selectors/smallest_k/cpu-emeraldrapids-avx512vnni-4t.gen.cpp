@@ -10,7 +10,6 @@
 //   534d972e5e0e98e086c5305d8f5505bba7d23e1662fe979d9d8729ff31c653e6  cpu_openmp
 //   b17c5dd76b14bbf36637dda11ad1315ce609d5b59bc5fa5c45b6197ef793cc21  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "registries/smallest_k/ids.hpp"
@@ -18,311 +17,107 @@
 namespace espalier::smallest_k::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    rows,
+    elements,
+    results,
+    rows_per_columns,
+    rows_times_columns,
+    rows_per_k,
+    columns_per_k,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.44F},
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.rows); },
+    [](const Problem& problem) { return static_cast<double>(problem.columns); },
+    [](const Problem& problem) { return static_cast<double>(problem.k); },
+    [](const Problem& problem) { return static_cast<double>(problem.elements()); },
+    [](const Problem& problem) { return static_cast<double>(problem.results()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr Column kColumns[] = {
+    {"rows", 0},
+    {"elements", 3},
+    {"results", 4},
+    {"rows / columns", 0, Column::Kind::ratio, 1},
+    {"rows * columns", 0, Column::Kind::product, 1},
+    {"rows / k", 0, Column::Kind::ratio, 2},
+    {"columns / k", 1, Column::Kind::ratio, 2},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.52F},
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_openmp, {{"rows", 64}}},
+    {VariantId::cpu_openmp, {{"rows", 16}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F),
+    at(1, 3.44F), at(0, 1.00F),
+    at(0, 1.00F),
+    at(1, 3.52F), at(0, 1.00F),
+    at(0, 1.00F),
+    at(1, 3.73F), at(0, 1.00F),
+    at(0, 1.02F),
+    at(1, 1.00F), at(0, 1.46F),
+    at(2, 1.00F), at(0, 3.35F),
+    at(0, 1.00F),
+    at(1, 1.01F), at(2, 1.00F), at(0, 1.19F),
+    at(0, 1.00F),
+    at(2, 1.00F), at(0, 2.16F),
+    at(2, 1.02F), at(0, 4.01F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.73F},
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_scalar, {}, 1.02F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.46F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 3.35F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.19F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.16F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 4.01F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 6,
-        .margin = 3.46F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 and columns / k <= 22000 and rows / columns <= 2.2e-05 and rows <= 1",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 3,
-        .margin = 0.29F,
-        .regret = 3.44F,
-        .regret_lo = 1.51F,
-        .regret_hi = 5.39F,
-        .path = "rows <= 3 and columns / k <= 22000 and rows / columns <= 2.2e-05 and rows > 1",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 14,
-        .margin = 3.39F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 and columns / k <= 22000 and rows / columns > 2.2e-05 and elements <= 47000",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 7,
-        .margin = 0.28F,
-        .regret = 3.52F,
-        .regret_lo = 2.59F,
-        .regret_hi = 4.53F,
-        .path = "rows <= 3 and columns / k <= 22000 and rows / columns > 2.2e-05 and elements > 47000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 2,
-        .margin = 3.71F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 and columns / k > 22000 and rows <= 1",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 2,
-        .margin = 0.27F,
-        .regret = 3.73F,
-        .regret_lo = 3.61F,
-        .regret_hi = 3.85F,
-        .path = "rows <= 3 and columns / k > 22000 and rows > 1",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 4,
-        .margin = 1.16F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "rows > 3 and elements <= 2048 and rows / k <= 3.3",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 2,
-        .margin = 1.46F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 and elements <= 2048 and rows / k > 3.3 and rows <= 32",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 5,
-        .margin = 3.35F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 and elements <= 2048 and rows / k > 3.3 and rows > 32",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 1,
-        .margin = 1.42F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 and elements > 2048 and rows / k <= 0.0068",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 1,
-        .margin = 1.18F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and rows / k > 0.0068 "
-                "and rows * columns <= 8200 "
-                "and rows <= 13 "
-                "and results <= 13",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 5,
-        .margin = 1.27F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and rows / k > 0.0068 "
-                "and rows * columns <= 8200 "
-                "and rows <= 13 "
-                "and results > 13",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 6,
-        .margin = 2.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and rows / k > 0.0068 "
-                "and rows * columns <= 8200 "
-                "and rows > 13",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 53,
-        .margin = 3.94F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "rows > 3 and elements > 2048 and rows / k > 0.0068 and rows * columns > 8200",
-        .ranking = kRanking13,
-    },
+    {0, 6, 3.46F, 1.00F, 1.00F, 1.00F, ranked(0, 1)},  // problems nearby
+    {1, 3, 0.29F, 3.44F, 1.51F, 5.39F, ranked(1, 2)},  // problems nearby
+    {2, 14, 3.39F, 1.00F, 1.00F, 1.00F, ranked(3, 1)},
+    {3, 7, 0.28F, 3.52F, 2.59F, 4.53F, ranked(4, 2)},  // problems nearby
+    {4, 2, 3.71F, 1.00F, 1.00F, 1.00F, ranked(6, 1)},  // problems nearby
+    {5, 2, 0.27F, 3.73F, 3.61F, 3.85F, ranked(7, 2)},  // problems nearby
+    {6, 4, 1.16F, 1.02F, 1.00F, 1.06F, ranked(9, 1)},
+    {7, 2, 1.46F, 1.00F, 1.00F, 1.00F, ranked(10, 2)},
+    {8, 5, 3.35F, 1.00F, 1.00F, 1.00F, ranked(12, 2)},  // problems nearby
+    {9, 1, 1.42F, 1.00F, 1.00F, 1.00F, ranked(14, 1)},
+    {10, 1, 1.18F, 1.01F, 1.01F, 1.01F, ranked(15, 3)},
+    {11, 5, 1.27F, 1.00F, 1.00F, 1.00F, ranked(18, 1)},
+    {12, 6, 2.16F, 1.00F, 1.00F, 1.00F, ranked(19, 2)},
+    {13, 53, 3.94F, 1.02F, 1.00F, 1.04F, ranked(21, 2)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.rows <= 3) {
-        if (ratio(problem.columns, problem.k) <= 22'000) {
-            if (ratio(problem.rows, problem.columns) <= 2.2e-05) {
-                if (problem.rows <= 1) {
-                    // cpu_scalar default
-                    // 6 problems nearby, margin 3.46, regret 1.00 [1.00, 1.00]
-                    return kLeaves[0];
-                } else {
-                    // cpu_openmp rows=64
-                    // 3 problems nearby, margin 0.29, regret 3.44 [1.51, 5.39]
-                    return kLeaves[1];
-                }
-            } else {
-                if (problem.elements() <= 47'000) {
-                    // cpu_scalar default
-                    // 14 problems, margin 3.39, regret 1.00 [1.00, 1.00]
-                    return kLeaves[2];
-                } else {
-                    // cpu_openmp rows=64
-                    // 7 problems nearby, margin 0.28, regret 3.52 [2.59, 4.53]
-                    return kLeaves[3];
-                }
-            }
-        } else {
-            if (problem.rows <= 1) {
-                // cpu_scalar default
-                // 2 problems nearby, margin 3.71, regret 1.00 [1.00, 1.00]
-                return kLeaves[4];
-            } else {
-                // cpu_openmp rows=64
-                // 2 problems nearby, margin 0.27, regret 3.73 [3.61, 3.85]
-                return kLeaves[5];
-            }
-        }
-    } else {
-        if (problem.elements() <= 2048) {
-            if (ratio(problem.rows, problem.k) <= 3.3) {
-                // cpu_scalar default
-                // 4 problems, margin 1.16, regret 1.02 [1.00, 1.06]
-                return kLeaves[6];
-            } else {
-                if (problem.rows <= 32) {
-                    // cpu_openmp rows=64
-                    // 2 problems, margin 1.46, regret 1.00 [1.00, 1.00]
-                    return kLeaves[7];
-                } else {
-                    // cpu_openmp rows=16
-                    // 5 problems nearby, margin 3.35, regret 1.00 [1.00, 1.00]
-                    return kLeaves[8];
-                }
-            }
-        } else {
-            if (ratio(problem.rows, problem.k) <= 0.0068) {
-                // cpu_scalar default
-                // 1 problems, margin 1.42, regret 1.00 [1.00, 1.00]
-                return kLeaves[9];
-            } else {
-                if (product(problem.rows, problem.columns) <= 8200) {
-                    if (problem.rows <= 13) {
-                        if (problem.results() <= 13) {
-                            // cpu_openmp rows=64
-                            // 1 problems, margin 1.18, regret 1.01 [1.01, 1.01]
-                            return kLeaves[10];
-                        } else {
-                            // cpu_scalar default
-                            // 5 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                            return kLeaves[11];
-                        }
-                    } else {
-                        // cpu_openmp rows=16
-                        // 6 problems, margin 2.16, regret 1.00 [1.00, 1.00]
-                        return kLeaves[12];
-                    }
-                } else {
-                    // cpu_openmp rows=16
-                    // 53 problems, margin 3.94, regret 1.02 [1.00, 1.04]
-                    return kLeaves[13];
-                }
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(rows, 3, 12),
+    at_most(columns_per_k, 22'000, 9),
+    at_most(rows_per_columns, 2.2e-05, 6),
+    at_most(rows, 1, 5),
+    leaf(0),
+    leaf(1),
+    at_most(elements, 47'000, 8),
+    leaf(2),
+    leaf(3),
+    at_most(rows, 1, 11),
+    leaf(4),
+    leaf(5),
+    at_most(elements, 2048, 18),
+    at_most(rows_per_k, 3.3, 15),
+    leaf(6),
+    at_most(rows, 32, 17),
+    leaf(7),
+    leaf(8),
+    at_most(rows_per_k, 0.0068, 20),
+    leaf(9),
+    at_most(rows_times_columns, 8200, 26),
+    at_most(rows, 13, 25),
+    at_most(results, 13, 24),
+    leaf(10),
+    leaf(11),
+    leaf(12),
+    leaf(13),
+};
 
 }  // namespace
 
@@ -331,8 +126,11 @@ Selector<Problem> cpu_emeraldrapids_avx512vnni_4t() {
         .device_key = "cpu-emeraldrapids-avx512vnni-4t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "emeraldrapids", .threads = 4},
         .data_sha256 = "e4220985434e1b859ddb34c24b09dccf06dc4fa019bba5fb57ad6c3761217b32",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -10,7 +10,6 @@
 //   534d972e5e0e98e086c5305d8f5505bba7d23e1662fe979d9d8729ff31c653e6  cpu_openmp
 //   b17c5dd76b14bbf36637dda11ad1315ce609d5b59bc5fa5c45b6197ef793cc21  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "registries/smallest_k/ids.hpp"
@@ -18,407 +17,123 @@
 namespace espalier::smallest_k::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    rows,
+    elements,
+    results,
+    rows_times_columns,
+    rows_per_k,
+    columns_per_k,
+    columns_times_k,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.rows); },
+    [](const Problem& problem) { return static_cast<double>(problem.columns); },
+    [](const Problem& problem) { return static_cast<double>(problem.k); },
+    [](const Problem& problem) { return static_cast<double>(problem.elements()); },
+    [](const Problem& problem) { return static_cast<double>(problem.results()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr Column kColumns[] = {
+    {"rows", 0},
+    {"elements", 3},
+    {"results", 4},
+    {"rows * columns", 0, Column::Kind::product, 1},
+    {"rows / k", 0, Column::Kind::ratio, 2},
+    {"columns / k", 1, Column::Kind::ratio, 2},
+    {"columns * k", 1, Column::Kind::product, 2},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.79F},
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_openmp, {{"rows", 64}}},
+    {VariantId::cpu_openmp, {{"rows", 16}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F),
+    at(0, 1.00F),
+    at(0, 1.00F),
+    at(1, 3.79F), at(0, 1.00F),
+    at(0, 1.00F),
+    at(2, 3.78F), at(0, 1.00F),
+    at(1, 3.78F), at(0, 1.00F),
+    at(0, 1.00F),
+    at(1, 1.00F), at(0, 1.59F),
+    at(2, 1.10F), at(0, 2.01F),
+    at(0, 1.00F),
+    at(1, 2.30F), at(0, 1.04F),
+    at(2, 3.15F), at(0, 1.00F),
+    at(0, 1.00F),
+    at(0, 1.00F),
+    at(1, 1.00F), at(0, 1.14F),
+    at(2, 1.00F), at(0, 1.98F),
+    at(2, 1.01F), at(0, 5.33F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.78F},
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.78F},
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.59F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.10F},
-    {VariantId::cpu_scalar, {}, 2.01F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.30F},
-    {VariantId::cpu_scalar, {}, 1.04F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.15F},
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.14F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.98F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 5.33F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 14,
-        .margin = 3.27F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 and elements <= 150000 and rows * columns <= 47000",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 7,
-        .margin = 3.24F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 and elements <= 150000 and rows * columns > 47000 and rows <= 1",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 3,
-        .margin = 2.38F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 "
-                "and elements <= 150000 "
-                "and rows * columns > 47000 "
-                "and rows > 1 "
-                "and rows / k <= 0.047",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 5,
-        .margin = 0.26F,
-        .regret = 3.79F,
-        .regret_lo = 3.07F,
-        .regret_hi = 5.00F,
-        .path = "rows <= 3 "
-                "and elements <= 150000 "
-                "and rows * columns > 47000 "
-                "and rows > 1 "
-                "and rows / k > 0.047",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 2,
-        .margin = 2.19F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 and elements > 150000 and rows / k <= 0.027",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 5,
-        .margin = 0.26F,
-        .regret = 3.78F,
-        .regret_lo = 3.08F,
-        .regret_hi = 5.00F,
-        .path = "rows <= 3 and elements > 150000 and rows / k > 0.027 and rows <= 2",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 5,
-        .margin = 0.26F,
-        .regret = 3.78F,
-        .regret_lo = 3.07F,
-        .regret_hi = 4.98F,
-        .path = "rows <= 3 and elements > 150000 and rows / k > 0.027 and rows > 2",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 4,
-        .margin = 1.20F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 and elements <= 2048 and rows / k <= 2.2",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 2,
-        .margin = 1.59F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 and elements <= 2048 and rows / k > 2.2 and results <= 180",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 6,
-        .margin = 1.84F,
-        .regret = 1.10F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.21F,
-        .path = "rows > 3 and elements <= 2048 and rows / k > 2.2 and results > 180",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 8,
-        .margin = 1.52F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "rows > 3 and elements > 2048 and rows <= 4 and columns / k <= 150",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 8,
-        .margin = 0.45F,
-        .regret = 2.30F,
-        .regret_lo = 1.43F,
-        .regret_hi = 3.70F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and rows <= 4 "
-                "and columns / k > 150 "
-                "and columns * k <= 1800000",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 2,
-        .margin = 0.32F,
-        .regret = 3.15F,
-        .regret_lo = 2.80F,
-        .regret_hi = 3.53F,
-        .path = "rows > 3 and elements > 2048 and rows <= 4 and columns / k > 150 and columns * k > 1800000",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 1,
-        .margin = 1.41F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 and elements > 2048 and rows > 4 and rows / k <= 0.0068",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 3,
-        .margin = 1.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and rows > 4 "
-                "and rows / k > 0.0068 "
-                "and rows * columns <= 15000 "
-                "and rows / k <= 0.27",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 2,
-        .margin = 1.14F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and rows > 4 "
-                "and rows / k > 0.0068 "
-                "and rows * columns <= 15000 "
-                "and rows / k > 0.27 "
-                "and results <= 39",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 7,
-        .margin = 1.98F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and rows > 4 "
-                "and rows / k > 0.0068 "
-                "and rows * columns <= 15000 "
-                "and rows / k > 0.27 "
-                "and results > 39",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 53,
-        .margin = 5.29F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "rows > 3 and elements > 2048 and rows > 4 and rows / k > 0.0068 and rows * columns > 15000",
-        .ranking = kRanking17,
-    },
+    {0, 14, 3.27F, 1.00F, 1.00F, 1.00F, ranked(0, 1)},
+    {1, 7, 3.24F, 1.00F, 1.00F, 1.00F, ranked(1, 1)},  // problems nearby
+    {2, 3, 2.38F, 1.00F, 1.00F, 1.00F, ranked(2, 1)},  // problems nearby
+    {3, 5, 0.26F, 3.79F, 3.07F, 5.00F, ranked(3, 2)},  // problems nearby
+    {4, 2, 2.19F, 1.00F, 1.00F, 1.00F, ranked(5, 1)},  // problems nearby
+    {5, 5, 0.26F, 3.78F, 3.08F, 5.00F, ranked(6, 2)},  // problems nearby
+    {6, 5, 0.26F, 3.78F, 3.07F, 4.98F, ranked(8, 2)},  // problems nearby
+    {7, 4, 1.20F, 1.00F, 1.00F, 1.00F, ranked(10, 1)},
+    {8, 2, 1.59F, 1.00F, 1.00F, 1.00F, ranked(11, 2)},
+    {9, 6, 1.84F, 1.10F, 1.00F, 1.21F, ranked(13, 2)},  // problems nearby
+    {10, 8, 1.52F, 1.00F, 1.00F, 1.01F, ranked(15, 1)},  // problems nearby
+    {11, 8, 0.45F, 2.30F, 1.43F, 3.70F, ranked(16, 2)},  // problems nearby
+    {12, 2, 0.32F, 3.15F, 2.80F, 3.53F, ranked(18, 2)},  // problems nearby
+    {13, 1, 1.41F, 1.00F, 1.00F, 1.00F, ranked(20, 1)},
+    {14, 3, 1.16F, 1.00F, 1.00F, 1.00F, ranked(21, 1)},
+    {15, 2, 1.14F, 1.00F, 1.00F, 1.00F, ranked(22, 2)},
+    {16, 7, 1.98F, 1.00F, 1.00F, 1.00F, ranked(24, 2)},
+    {17, 53, 5.29F, 1.01F, 1.00F, 1.02F, ranked(26, 2)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.rows <= 3) {
-        if (problem.elements() <= 150'000) {
-            if (product(problem.rows, problem.columns) <= 47'000) {
-                // cpu_scalar default
-                // 14 problems, margin 3.27, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                if (problem.rows <= 1) {
-                    // cpu_scalar default
-                    // 7 problems nearby, margin 3.24, regret 1.00 [1.00, 1.00]
-                    return kLeaves[1];
-                } else {
-                    if (ratio(problem.rows, problem.k) <= 0.047) {
-                        // cpu_scalar default
-                        // 3 problems nearby, margin 2.38, regret 1.00 [1.00, 1.00]
-                        return kLeaves[2];
-                    } else {
-                        // cpu_openmp rows=64
-                        // 5 problems nearby, margin 0.26, regret 3.79 [3.07, 5.00]
-                        return kLeaves[3];
-                    }
-                }
-            }
-        } else {
-            if (ratio(problem.rows, problem.k) <= 0.027) {
-                // cpu_scalar default
-                // 2 problems nearby, margin 2.19, regret 1.00 [1.00, 1.00]
-                return kLeaves[4];
-            } else {
-                if (problem.rows <= 2) {
-                    // cpu_openmp rows=16
-                    // 5 problems nearby, margin 0.26, regret 3.78 [3.08, 5.00]
-                    return kLeaves[5];
-                } else {
-                    // cpu_openmp rows=64
-                    // 5 problems nearby, margin 0.26, regret 3.78 [3.07, 4.98]
-                    return kLeaves[6];
-                }
-            }
-        }
-    } else {
-        if (problem.elements() <= 2048) {
-            if (ratio(problem.rows, problem.k) <= 2.2) {
-                // cpu_scalar default
-                // 4 problems, margin 1.20, regret 1.00 [1.00, 1.00]
-                return kLeaves[7];
-            } else {
-                if (problem.results() <= 180) {
-                    // cpu_openmp rows=64
-                    // 2 problems, margin 1.59, regret 1.00 [1.00, 1.00]
-                    return kLeaves[8];
-                } else {
-                    // cpu_openmp rows=16
-                    // 6 problems nearby, margin 1.84, regret 1.10 [1.00, 1.21]
-                    return kLeaves[9];
-                }
-            }
-        } else {
-            if (problem.rows <= 4) {
-                if (ratio(problem.columns, problem.k) <= 150) {
-                    // cpu_scalar default
-                    // 8 problems nearby, margin 1.52, regret 1.00 [1.00, 1.01]
-                    return kLeaves[10];
-                } else {
-                    if (product(problem.columns, problem.k) <= 1'800'000) {
-                        // cpu_openmp rows=64
-                        // 8 problems nearby, margin 0.45, regret 2.30 [1.43, 3.70]
-                        return kLeaves[11];
-                    } else {
-                        // cpu_openmp rows=16
-                        // 2 problems nearby, margin 0.32, regret 3.15 [2.80, 3.53]
-                        return kLeaves[12];
-                    }
-                }
-            } else {
-                if (ratio(problem.rows, problem.k) <= 0.0068) {
-                    // cpu_scalar default
-                    // 1 problems, margin 1.41, regret 1.00 [1.00, 1.00]
-                    return kLeaves[13];
-                } else {
-                    if (product(problem.rows, problem.columns) <= 15'000) {
-                        if (ratio(problem.rows, problem.k) <= 0.27) {
-                            // cpu_scalar default
-                            // 3 problems, margin 1.16, regret 1.00 [1.00, 1.00]
-                            return kLeaves[14];
-                        } else {
-                            if (problem.results() <= 39) {
-                                // cpu_openmp rows=64
-                                // 2 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                                return kLeaves[15];
-                            } else {
-                                // cpu_openmp rows=16
-                                // 7 problems, margin 1.98, regret 1.00 [1.00, 1.00]
-                                return kLeaves[16];
-                            }
-                        }
-                    } else {
-                        // cpu_openmp rows=16
-                        // 53 problems, margin 5.29, regret 1.01 [1.00, 1.02]
-                        return kLeaves[17];
-                    }
-                }
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(rows, 3, 14),
+    at_most(elements, 150'000, 9),
+    at_most(rows_times_columns, 47'000, 4),
+    leaf(0),
+    at_most(rows, 1, 6),
+    leaf(1),
+    at_most(rows_per_k, 0.047, 8),
+    leaf(2),
+    leaf(3),
+    at_most(rows_per_k, 0.027, 11),
+    leaf(4),
+    at_most(rows, 2, 13),
+    leaf(5),
+    leaf(6),
+    at_most(elements, 2048, 20),
+    at_most(rows_per_k, 2.2, 17),
+    leaf(7),
+    at_most(results, 180, 19),
+    leaf(8),
+    leaf(9),
+    at_most(rows, 4, 26),
+    at_most(columns_per_k, 150, 23),
+    leaf(10),
+    at_most(columns_times_k, 1'800'000, 25),
+    leaf(11),
+    leaf(12),
+    at_most(rows_per_k, 0.0068, 28),
+    leaf(13),
+    at_most(rows_times_columns, 15'000, 34),
+    at_most(rows_per_k, 0.27, 31),
+    leaf(14),
+    at_most(results, 39, 33),
+    leaf(15),
+    leaf(16),
+    leaf(17),
+};
 
 }  // namespace
 
@@ -427,8 +142,11 @@ Selector<Problem> cpu_emeraldrapids_avx512vnni_8t() {
         .device_key = "cpu-emeraldrapids-avx512vnni-8t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "emeraldrapids", .threads = 8},
         .data_sha256 = "1029e07fc8560715bcaa0bf72f78a9d854d2abd2f8a3cfc08d803d313def8ba6",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -10,7 +10,6 @@
 //   534d972e5e0e98e086c5305d8f5505bba7d23e1662fe979d9d8729ff31c653e6  cpu_openmp
 //   b17c5dd76b14bbf36637dda11ad1315ce609d5b59bc5fa5c45b6197ef793cc21  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "registries/smallest_k/ids.hpp"
@@ -18,542 +17,141 @@
 namespace espalier::smallest_k::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    rows,
+    columns,
+    k,
+    elements,
+    results,
+    rows_per_k,
+    columns_per_k,
+    columns_times_k,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.rows); },
+    [](const Problem& problem) { return static_cast<double>(problem.columns); },
+    [](const Problem& problem) { return static_cast<double>(problem.k); },
+    [](const Problem& problem) { return static_cast<double>(problem.elements()); },
+    [](const Problem& problem) { return static_cast<double>(problem.results()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr Column kColumns[] = {
+    {"rows", 0},
+    {"columns", 1},
+    {"k", 2},
+    {"elements", 3},
+    {"results", 4},
+    {"rows / k", 0, Column::Kind::ratio, 2},
+    {"columns / k", 1, Column::Kind::ratio, 2},
+    {"columns * k", 1, Column::Kind::product, 2},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 4.21F},
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_openmp, {{"rows", 64}}},
+    {VariantId::cpu_openmp, {{"rows", 16}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F),
+    at(0, 1.00F),
+    at(0, 1.00F),
+    at(1, 4.21F), at(0, 1.00F),
+    at(0, 1.00F),
+    at(1, 4.67F), at(0, 1.00F),
+    at(1, 1.05F), at(0, 1.41F),
+    at(0, 1.06F),
+    at(2, 1.05F), at(0, 1.71F),
+    at(1, 1.05F), at(0, 2.53F),
+    at(0, 1.00F),
+    at(2, 1.24F), at(0, 1.07F),
+    at(0, 1.00F),
+    at(1, 3.15F), at(0, 1.00F),
+    at(0, 1.00F),
+    at(2, 1.77F), at(0, 1.52F),
+    at(0, 1.10F),
+    at(2, 1.02F), at(0, 1.51F),
+    at(2, 1.02F), at(0, 3.49F),
+    at(1, 1.00F), at(0, 10.20F),
+    at(1, 1.00F), at(0, 9.18F),
+    at(2, 1.08F), at(0, 3.66F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 4.67F},
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.05F},
-    {VariantId::cpu_scalar, {}, 1.41F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_scalar, {}, 1.06F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.05F},
-    {VariantId::cpu_scalar, {}, 1.71F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.05F},
-    {VariantId::cpu_scalar, {}, 2.53F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.24F},
-    {VariantId::cpu_scalar, {}, 1.07F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.15F},
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.77F},
-    {VariantId::cpu_scalar, {}, 1.52F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_scalar, {}, 1.10F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 1.51F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 3.49F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 10.20F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 9.18F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.08F},
-    {VariantId::cpu_scalar, {}, 3.66F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 9,
-        .margin = 2.94F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 and columns / k <= 22000 and columns / k <= 390",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 5,
-        .margin = 4.62F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 and columns / k <= 22000 and columns / k > 390 and rows <= 1",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 7,
-        .margin = 3.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 "
-                "and columns / k <= 22000 "
-                "and columns / k > 390 "
-                "and rows > 1 "
-                "and elements <= 15000",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 6,
-        .margin = 0.24F,
-        .regret = 4.21F,
-        .regret_lo = 3.42F,
-        .regret_hi = 4.76F,
-        .path = "rows <= 3 and columns / k <= 22000 and columns / k > 390 and rows > 1 and elements > 15000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 2,
-        .margin = 4.65F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 and columns / k > 22000 and rows <= 1",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 2,
-        .margin = 0.21F,
-        .regret = 4.67F,
-        .regret_lo = 4.50F,
-        .regret_hi = 4.84F,
-        .path = "rows <= 3 and columns / k > 22000 and rows > 1",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 2,
-        .margin = 1.34F,
-        .regret = 1.05F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.11F,
-        .path = "rows > 3 and elements <= 1800 and rows <= 22 and k <= 1",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 12,
-        .margin = 1.08F,
-        .regret = 1.06F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.19F,
-        .path = "rows > 3 and elements <= 1800 and rows <= 22 and k > 1",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 11,
-        .margin = 1.63F,
-        .regret = 1.05F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.12F,
-        .path = "rows > 3 and elements <= 1800 and rows > 22",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 5,
-        .margin = 2.41F,
-        .regret = 1.05F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.11F,
-        .path = "rows > 3 and elements > 1800 and results <= 32",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 1,
-        .margin = 1.41F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 1800 "
-                "and results > 32 "
-                "and rows / k <= 0.012 "
-                "and columns * k <= 27000000",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 2,
-        .margin = 0.87F,
-        .regret = 1.24F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.54F,
-        .path = "rows > 3 "
-                "and elements > 1800 "
-                "and results > 32 "
-                "and rows / k <= 0.012 "
-                "and columns * k > 27000000",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 6,
-        .margin = 1.76F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 1800 "
-                "and results > 32 "
-                "and rows / k > 0.012 "
-                "and rows <= 4 "
-                "and columns / k <= 100",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 5,
-        .margin = 0.32F,
-        .regret = 3.15F,
-        .regret_lo = 1.85F,
-        .regret_hi = 4.69F,
-        .path = "rows > 3 "
-                "and elements > 1800 "
-                "and results > 32 "
-                "and rows / k > 0.012 "
-                "and rows <= 4 "
-                "and columns / k > 100",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 4,
-        .margin = 1.22F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 1800 "
-                "and results > 32 "
-                "and rows / k > 0.012 "
-                "and rows > 4 "
-                "and rows <= 6 "
-                "and columns / k <= 100",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 14,
-        .margin = 0.86F,
-        .regret = 1.77F,
-        .regret_lo = 1.27F,
-        .regret_hi = 2.55F,
-        .path = "rows > 3 "
-                "and elements > 1800 "
-                "and results > 32 "
-                "and rows / k > 0.012 "
-                "and rows > 4 "
-                "and rows <= 6 "
-                "and columns / k > 100",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 16,
-        .margin = 0.99F,
-        .regret = 1.10F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.20F,
-        .path = "rows > 3 "
-                "and elements > 1800 "
-                "and results > 32 "
-                "and rows / k > 0.012 "
-                "and rows > 4 "
-                "and rows > 6 "
-                "and columns <= 18000 "
-                "and columns / k <= 8192 "
-                "and columns / k <= 32 "
-                "and rows <= 15",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 33,
-        .margin = 1.48F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "rows > 3 "
-                "and elements > 1800 "
-                "and results > 32 "
-                "and rows / k > 0.012 "
-                "and rows > 4 "
-                "and rows > 6 "
-                "and columns <= 18000 "
-                "and columns / k <= 8192 "
-                "and columns / k <= 32 "
-                "and rows > 15",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 28,
-        .margin = 3.42F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "rows > 3 "
-                "and elements > 1800 "
-                "and results > 32 "
-                "and rows / k > 0.012 "
-                "and rows > 4 "
-                "and rows > 6 "
-                "and columns <= 18000 "
-                "and columns / k <= 8192 "
-                "and columns / k > 32",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 1,
-        .margin = 10.20F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 1800 "
-                "and results > 32 "
-                "and rows / k > 0.012 "
-                "and rows > 4 "
-                "and rows > 6 "
-                "and columns <= 18000 "
-                "and columns / k > 8192",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 2,
-        .margin = 9.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 1800 "
-                "and results > 32 "
-                "and rows / k > 0.012 "
-                "and rows > 4 "
-                "and rows > 6 "
-                "and columns > 18000 "
-                "and k <= 1",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 14,
-        .margin = 3.40F,
-        .regret = 1.08F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.17F,
-        .path = "rows > 3 "
-                "and elements > 1800 "
-                "and results > 32 "
-                "and rows / k > 0.012 "
-                "and rows > 4 "
-                "and rows > 6 "
-                "and columns > 18000 "
-                "and k > 1",
-        .ranking = kRanking21,
-    },
+    {0, 9, 2.94F, 1.00F, 1.00F, 1.00F, ranked(0, 1)},
+    {1, 5, 4.62F, 1.00F, 1.00F, 1.00F, ranked(1, 1)},
+    {2, 7, 3.13F, 1.00F, 1.00F, 1.00F, ranked(2, 1)},  // problems nearby
+    {3, 6, 0.24F, 4.21F, 3.42F, 4.76F, ranked(3, 2)},  // problems nearby
+    {4, 2, 4.65F, 1.00F, 1.00F, 1.00F, ranked(5, 1)},  // problems nearby
+    {5, 2, 0.21F, 4.67F, 4.50F, 4.84F, ranked(6, 2)},  // problems nearby
+    {6, 2, 1.34F, 1.05F, 1.00F, 1.11F, ranked(8, 2)},  // problems nearby
+    {7, 12, 1.08F, 1.06F, 1.00F, 1.19F, ranked(10, 1)},  // problems nearby
+    {8, 11, 1.63F, 1.05F, 1.00F, 1.12F, ranked(11, 2)},  // problems nearby
+    {9, 5, 2.41F, 1.05F, 1.00F, 1.11F, ranked(13, 2)},
+    {10, 1, 1.41F, 1.00F, 1.00F, 1.00F, ranked(15, 1)},
+    {11, 2, 0.87F, 1.24F, 1.00F, 1.54F, ranked(16, 2)},  // problems nearby
+    {12, 6, 1.76F, 1.00F, 1.00F, 1.00F, ranked(18, 1)},  // problems nearby
+    {13, 5, 0.32F, 3.15F, 1.85F, 4.69F, ranked(19, 2)},  // problems nearby
+    {14, 4, 1.22F, 1.00F, 1.00F, 1.00F, ranked(21, 1)},
+    {15, 14, 0.86F, 1.77F, 1.27F, 2.55F, ranked(22, 2)},  // problems nearby
+    {16, 16, 0.99F, 1.10F, 1.03F, 1.20F, ranked(24, 1)},  // problems nearby
+    {17, 33, 1.48F, 1.02F, 1.01F, 1.03F, ranked(25, 2)},
+    {18, 28, 3.42F, 1.02F, 1.00F, 1.04F, ranked(27, 2)},
+    {19, 1, 10.20F, 1.00F, 1.00F, 1.00F, ranked(29, 2)},
+    {20, 2, 9.18F, 1.00F, 1.00F, 1.00F, ranked(31, 2)},  // problems nearby
+    {21, 14, 3.40F, 1.08F, 1.01F, 1.17F, ranked(33, 2)},  // problems nearby
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.rows <= 3) {
-        if (ratio(problem.columns, problem.k) <= 22'000) {
-            if (ratio(problem.columns, problem.k) <= 390) {
-                // cpu_scalar default
-                // 9 problems, margin 2.94, regret 1.00 [1.00, 1.00]
-                return kLeaves[0];
-            } else {
-                if (problem.rows <= 1) {
-                    // cpu_scalar default
-                    // 5 problems, margin 4.62, regret 1.00 [1.00, 1.00]
-                    return kLeaves[1];
-                } else {
-                    if (problem.elements() <= 15'000) {
-                        // cpu_scalar default
-                        // 7 problems nearby, margin 3.13, regret 1.00 [1.00, 1.00]
-                        return kLeaves[2];
-                    } else {
-                        // cpu_openmp rows=64
-                        // 6 problems nearby, margin 0.24, regret 4.21 [3.42, 4.76]
-                        return kLeaves[3];
-                    }
-                }
-            }
-        } else {
-            if (problem.rows <= 1) {
-                // cpu_scalar default
-                // 2 problems nearby, margin 4.65, regret 1.00 [1.00, 1.00]
-                return kLeaves[4];
-            } else {
-                // cpu_openmp rows=64
-                // 2 problems nearby, margin 0.21, regret 4.67 [4.50, 4.84]
-                return kLeaves[5];
-            }
-        }
-    } else {
-        if (problem.elements() <= 1800) {
-            if (problem.rows <= 22) {
-                if (problem.k <= 1) {
-                    // cpu_openmp rows=64
-                    // 2 problems nearby, margin 1.34, regret 1.05 [1.00, 1.11]
-                    return kLeaves[6];
-                } else {
-                    // cpu_scalar default
-                    // 12 problems nearby, margin 1.08, regret 1.06 [1.00, 1.19]
-                    return kLeaves[7];
-                }
-            } else {
-                // cpu_openmp rows=16
-                // 11 problems nearby, margin 1.63, regret 1.05 [1.00, 1.12]
-                return kLeaves[8];
-            }
-        } else {
-            if (problem.results() <= 32) {
-                // cpu_openmp rows=64
-                // 5 problems, margin 2.41, regret 1.05 [1.00, 1.11]
-                return kLeaves[9];
-            } else {
-                if (ratio(problem.rows, problem.k) <= 0.012) {
-                    if (product(problem.columns, problem.k) <= 27'000'000) {
-                        // cpu_scalar default
-                        // 1 problems, margin 1.41, regret 1.00 [1.00, 1.00]
-                        return kLeaves[10];
-                    } else {
-                        // cpu_openmp rows=16
-                        // 2 problems nearby, margin 0.87, regret 1.24 [1.00, 1.54]
-                        return kLeaves[11];
-                    }
-                } else {
-                    if (problem.rows <= 4) {
-                        if (ratio(problem.columns, problem.k) <= 100) {
-                            // cpu_scalar default
-                            // 6 problems nearby, margin 1.76, regret 1.00 [1.00, 1.00]
-                            return kLeaves[12];
-                        } else {
-                            // cpu_openmp rows=64
-                            // 5 problems nearby, margin 0.32, regret 3.15 [1.85, 4.69]
-                            return kLeaves[13];
-                        }
-                    } else {
-                        if (problem.rows <= 6) {
-                            if (ratio(problem.columns, problem.k) <= 100) {
-                                // cpu_scalar default
-                                // 4 problems, margin 1.22, regret 1.00 [1.00, 1.00]
-                                return kLeaves[14];
-                            } else {
-                                // cpu_openmp rows=16
-                                // 14 problems nearby, margin 0.86, regret 1.77 [1.27, 2.55]
-                                return kLeaves[15];
-                            }
-                        } else {
-                            if (problem.columns <= 18'000) {
-                                if (ratio(problem.columns, problem.k) <= 8192) {
-                                    if (ratio(problem.columns, problem.k) <= 32) {
-                                        if (problem.rows <= 15) {
-                                            // cpu_scalar default
-                                            // 16 problems nearby, margin 0.99, regret 1.10 [1.03, 1.20]
-                                            return kLeaves[16];
-                                        } else {
-                                            // cpu_openmp rows=16
-                                            // 33 problems, margin 1.48, regret 1.02 [1.01, 1.03]
-                                            return kLeaves[17];
-                                        }
-                                    } else {
-                                        // cpu_openmp rows=16
-                                        // 28 problems, margin 3.42, regret 1.02 [1.00, 1.04]
-                                        return kLeaves[18];
-                                    }
-                                } else {
-                                    // cpu_openmp rows=64
-                                    // 1 problems, margin 10.20, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[19];
-                                }
-                            } else {
-                                if (problem.k <= 1) {
-                                    // cpu_openmp rows=64
-                                    // 2 problems nearby, margin 9.18, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[20];
-                                } else {
-                                    // cpu_openmp rows=16
-                                    // 14 problems nearby, margin 3.40, regret 1.08 [1.01, 1.17]
-                                    return kLeaves[21];
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(rows, 3, 12),
+    at_most(columns_per_k, 22'000, 9),
+    at_most(columns_per_k, 390, 4),
+    leaf(0),
+    at_most(rows, 1, 6),
+    leaf(1),
+    at_most(elements, 15'000, 8),
+    leaf(2),
+    leaf(3),
+    at_most(rows, 1, 11),
+    leaf(4),
+    leaf(5),
+    at_most(elements, 1800, 18),
+    at_most(rows, 22, 17),
+    at_most(k, 1, 16),
+    leaf(6),
+    leaf(7),
+    leaf(8),
+    at_most(results, 32, 20),
+    leaf(9),
+    at_most(rows_per_k, 0.012, 24),
+    at_most(columns_times_k, 27'000'000, 23),
+    leaf(10),
+    leaf(11),
+    at_most(rows, 4, 28),
+    at_most(columns_per_k, 100, 27),
+    leaf(12),
+    leaf(13),
+    at_most(rows, 6, 32),
+    at_most(columns_per_k, 100, 31),
+    leaf(14),
+    leaf(15),
+    at_most(columns, 18'000, 40),
+    at_most(columns_per_k, 8192, 39),
+    at_most(columns_per_k, 32, 38),
+    at_most(rows, 15, 37),
+    leaf(16),
+    leaf(17),
+    leaf(18),
+    leaf(19),
+    at_most(k, 1, 42),
+    leaf(20),
+    leaf(21),
+};
 
 }  // namespace
 
@@ -562,8 +160,11 @@ Selector<Problem> cpu_emeraldrapids_generic_2t() {
         .device_key = "cpu-emeraldrapids-generic-2t",
         .device = {.isa = Isa::generic, .microarchitecture = "emeraldrapids", .threads = 2},
         .data_sha256 = "812bf66fa34b2754cdb555ef40cac93e98023a54161648e964120220c29061bc",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

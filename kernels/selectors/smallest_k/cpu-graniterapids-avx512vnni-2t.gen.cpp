@@ -10,7 +10,6 @@
 //   534d972e5e0e98e086c5305d8f5505bba7d23e1662fe979d9d8729ff31c653e6  cpu_openmp
 //   b17c5dd76b14bbf36637dda11ad1315ce609d5b59bc5fa5c45b6197ef793cc21  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "registries/smallest_k/ids.hpp"
@@ -18,494 +17,135 @@
 namespace espalier::smallest_k::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    rows,
+    elements,
+    results,
+    rows_per_columns,
+    rows_per_k,
+    columns_per_k,
+    columns_times_k,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.87F},
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.rows); },
+    [](const Problem& problem) { return static_cast<double>(problem.columns); },
+    [](const Problem& problem) { return static_cast<double>(problem.k); },
+    [](const Problem& problem) { return static_cast<double>(problem.elements()); },
+    [](const Problem& problem) { return static_cast<double>(problem.results()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr Column kColumns[] = {
+    {"rows", 0},
+    {"elements", 3},
+    {"results", 4},
+    {"rows / columns", 0, Column::Kind::ratio, 1},
+    {"rows / k", 0, Column::Kind::ratio, 2},
+    {"columns / k", 1, Column::Kind::ratio, 2},
+    {"columns * k", 1, Column::Kind::product, 2},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_openmp, {{"rows", 64}}},
+    {VariantId::cpu_openmp, {{"rows", 16}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 5.20F},
-    {VariantId::cpu_scalar, {}, 1.00F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F),
+    at(1, 3.87F), at(0, 1.00F),
+    at(0, 1.00F),
+    at(0, 1.00F),
+    at(1, 5.20F), at(0, 1.00F),
+    at(0, 1.00F),
+    at(1, 5.42F), at(0, 1.00F),
+    at(0, 1.00F),
+    at(1, 1.00F), at(0, 2.12F),
+    at(0, 1.00F),
+    at(1, 3.36F), at(0, 1.00F),
+    at(0, 1.00F),
+    at(0, 1.12F),
+    at(2, 1.01F), at(0, 2.32F),
+    at(0, 1.11F),
+    at(2, 1.01F), at(0, 1.96F),
+    at(1, 1.00F), at(0, 5.28F),
+    at(2, 1.09F), at(1, 1.01F), at(0, 2.81F),
+    at(1, 5.38F), at(0, 1.00F),
+    at(2, 1.00F), at(0, 9.53F),
+    at(1, 1.00F), at(0, 8.36F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 5.42F},
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.12F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.36F},
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_scalar, {}, 1.12F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 2.32F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_scalar, {}, 1.11F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 1.96F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 5.28F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.09F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 2.81F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 5.38F},
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 9.53F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 8.36F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 7,
-        .margin = 4.38F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 and columns / k <= 56000 and rows / columns <= 2.2e-05 and rows <= 1",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 4,
-        .margin = 0.26F,
-        .regret = 3.87F,
-        .regret_lo = 2.12F,
-        .regret_hi = 5.34F,
-        .path = "rows <= 3 and columns / k <= 56000 and rows / columns <= 2.2e-05 and rows > 1",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 14,
-        .margin = 4.29F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 and columns / k <= 56000 and rows / columns > 2.2e-05 and elements <= 47000",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 3,
-        .margin = 3.39F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 "
-                "and columns / k <= 56000 "
-                "and rows / columns > 2.2e-05 "
-                "and elements > 47000 "
-                "and columns / k <= 680",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 6,
-        .margin = 0.19F,
-        .regret = 5.20F,
-        .regret_lo = 5.01F,
-        .regret_hi = 5.35F,
-        .path = "rows <= 3 "
-                "and columns / k <= 56000 "
-                "and rows / columns > 2.2e-05 "
-                "and elements > 47000 "
-                "and columns / k > 680",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 1,
-        .margin = 5.42F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows <= 3 and columns / k > 56000 and rows <= 1",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 1,
-        .margin = 0.18F,
-        .regret = 5.42F,
-        .regret_lo = 5.42F,
-        .regret_hi = 5.42F,
-        .path = "rows <= 3 and columns / k > 56000 and rows > 1",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 5,
-        .margin = 1.19F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "rows > 3 and elements <= 2048 and rows / k <= 5.6",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 1,
-        .margin = 2.12F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 and elements <= 2048 and rows / k > 5.6",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 6,
-        .margin = 1.43F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 and elements > 2048 and columns / k <= 5600 and rows <= 5 and columns / k <= 220",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 9,
-        .margin = 0.30F,
-        .regret = 3.36F,
-        .regret_lo = 2.17F,
-        .regret_hi = 5.08F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and columns / k <= 5600 "
-                "and rows <= 5 "
-                "and columns / k > 220 "
-                "and rows / columns <= 0.0039",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 1,
-        .margin = 1.36F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and columns / k <= 5600 "
-                "and rows <= 5 "
-                "and columns / k > 220 "
-                "and rows / columns > 0.0039",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 9,
-        .margin = 1.05F,
-        .regret = 1.12F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.23F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and columns / k <= 5600 "
-                "and rows > 5 "
-                "and columns * k <= 47000 "
-                "and rows / k <= 0.47",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 38,
-        .margin = 2.30F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and columns / k <= 5600 "
-                "and rows > 5 "
-                "and columns * k <= 47000 "
-                "and rows / k > 0.47",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 8,
-        .margin = 1.06F,
-        .regret = 1.11F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.23F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and columns / k <= 5600 "
-                "and rows > 5 "
-                "and columns * k > 47000 "
-                "and elements <= 18000",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 18,
-        .margin = 1.95F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and columns / k <= 5600 "
-                "and rows > 5 "
-                "and columns * k > 47000 "
-                "and elements > 18000 "
-                "and rows / k <= 14",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 2,
-        .margin = 5.28F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and columns / k <= 5600 "
-                "and rows > 5 "
-                "and columns * k > 47000 "
-                "and elements > 18000 "
-                "and rows / k > 14 "
-                "and results <= 2700",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 8,
-        .margin = 2.57F,
-        .regret = 1.09F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.20F,
-        .path = "rows > 3 "
-                "and elements > 2048 "
-                "and columns / k <= 5600 "
-                "and rows > 5 "
-                "and columns * k > 47000 "
-                "and elements > 18000 "
-                "and rows / k > 14 "
-                "and results > 2700",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 3,
-        .margin = 0.19F,
-        .regret = 5.38F,
-        .regret_lo = 5.35F,
-        .regret_hi = 5.42F,
-        .path = "rows > 3 and elements > 2048 and columns / k > 5600 and elements <= 1200000 and rows <= 4",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 1,
-        .margin = 9.53F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 and elements > 2048 and columns / k > 5600 and elements <= 1200000 and rows > 4",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 1,
-        .margin = 8.36F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "rows > 3 and elements > 2048 and columns / k > 5600 and elements > 1200000",
-        .ranking = kRanking20,
-    },
+    {0, 7, 4.38F, 1.00F, 1.00F, 1.00F, ranked(0, 1)},  // problems nearby
+    {1, 4, 0.26F, 3.87F, 2.12F, 5.34F, ranked(1, 2)},  // problems nearby
+    {2, 14, 4.29F, 1.00F, 1.00F, 1.00F, ranked(3, 1)},
+    {3, 3, 3.39F, 1.00F, 1.00F, 1.00F, ranked(4, 1)},  // problems nearby
+    {4, 6, 0.19F, 5.20F, 5.01F, 5.35F, ranked(5, 2)},  // problems nearby
+    {5, 1, 5.42F, 1.00F, 1.00F, 1.00F, ranked(7, 1)},  // problems nearby
+    {6, 1, 0.18F, 5.42F, 5.42F, 5.42F, ranked(8, 2)},  // problems nearby
+    {7, 5, 1.19F, 1.00F, 1.00F, 1.01F, ranked(10, 1)},
+    {8, 1, 2.12F, 1.00F, 1.00F, 1.00F, ranked(11, 2)},
+    {9, 6, 1.43F, 1.00F, 1.00F, 1.00F, ranked(13, 1)},
+    {10, 9, 0.30F, 3.36F, 2.17F, 5.08F, ranked(14, 2)},  // problems nearby
+    {11, 1, 1.36F, 1.00F, 1.00F, 1.00F, ranked(16, 1)},
+    {12, 9, 1.05F, 1.12F, 1.03F, 1.23F, ranked(17, 1)},  // problems nearby
+    {13, 38, 2.30F, 1.01F, 1.00F, 1.02F, ranked(18, 2)},
+    {14, 8, 1.06F, 1.11F, 1.02F, 1.23F, ranked(20, 1)},  // problems nearby
+    {15, 18, 1.95F, 1.01F, 1.00F, 1.01F, ranked(21, 2)},
+    {16, 2, 5.28F, 1.00F, 1.00F, 1.00F, ranked(23, 2)},
+    {17, 8, 2.57F, 1.09F, 1.02F, 1.20F, ranked(25, 3)},  // problems nearby
+    {18, 3, 0.19F, 5.38F, 5.35F, 5.42F, ranked(28, 2)},  // problems nearby
+    {19, 1, 9.53F, 1.00F, 1.00F, 1.00F, ranked(30, 2)},
+    {20, 1, 8.36F, 1.00F, 1.00F, 1.00F, ranked(32, 2)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.rows <= 3) {
-        if (ratio(problem.columns, problem.k) <= 56'000) {
-            if (ratio(problem.rows, problem.columns) <= 2.2e-05) {
-                if (problem.rows <= 1) {
-                    // cpu_scalar default
-                    // 7 problems nearby, margin 4.38, regret 1.00 [1.00, 1.00]
-                    return kLeaves[0];
-                } else {
-                    // cpu_openmp rows=64
-                    // 4 problems nearby, margin 0.26, regret 3.87 [2.12, 5.34]
-                    return kLeaves[1];
-                }
-            } else {
-                if (problem.elements() <= 47'000) {
-                    // cpu_scalar default
-                    // 14 problems, margin 4.29, regret 1.00 [1.00, 1.00]
-                    return kLeaves[2];
-                } else {
-                    if (ratio(problem.columns, problem.k) <= 680) {
-                        // cpu_scalar default
-                        // 3 problems nearby, margin 3.39, regret 1.00 [1.00, 1.00]
-                        return kLeaves[3];
-                    } else {
-                        // cpu_openmp rows=64
-                        // 6 problems nearby, margin 0.19, regret 5.20 [5.01, 5.35]
-                        return kLeaves[4];
-                    }
-                }
-            }
-        } else {
-            if (problem.rows <= 1) {
-                // cpu_scalar default
-                // 1 problems nearby, margin 5.42, regret 1.00 [1.00, 1.00]
-                return kLeaves[5];
-            } else {
-                // cpu_openmp rows=64
-                // 1 problems nearby, margin 0.18, regret 5.42 [5.42, 5.42]
-                return kLeaves[6];
-            }
-        }
-    } else {
-        if (problem.elements() <= 2048) {
-            if (ratio(problem.rows, problem.k) <= 5.6) {
-                // cpu_scalar default
-                // 5 problems, margin 1.19, regret 1.00 [1.00, 1.01]
-                return kLeaves[7];
-            } else {
-                // cpu_openmp rows=64
-                // 1 problems, margin 2.12, regret 1.00 [1.00, 1.00]
-                return kLeaves[8];
-            }
-        } else {
-            if (ratio(problem.columns, problem.k) <= 5600) {
-                if (problem.rows <= 5) {
-                    if (ratio(problem.columns, problem.k) <= 220) {
-                        // cpu_scalar default
-                        // 6 problems, margin 1.43, regret 1.00 [1.00, 1.00]
-                        return kLeaves[9];
-                    } else {
-                        if (ratio(problem.rows, problem.columns) <= 0.0039) {
-                            // cpu_openmp rows=64
-                            // 9 problems nearby, margin 0.30, regret 3.36 [2.17, 5.08]
-                            return kLeaves[10];
-                        } else {
-                            // cpu_scalar default
-                            // 1 problems, margin 1.36, regret 1.00 [1.00, 1.00]
-                            return kLeaves[11];
-                        }
-                    }
-                } else {
-                    if (product(problem.columns, problem.k) <= 47'000) {
-                        if (ratio(problem.rows, problem.k) <= 0.47) {
-                            // cpu_scalar default
-                            // 9 problems nearby, margin 1.05, regret 1.12 [1.03, 1.23]
-                            return kLeaves[12];
-                        } else {
-                            // cpu_openmp rows=16
-                            // 38 problems, margin 2.30, regret 1.01 [1.00, 1.02]
-                            return kLeaves[13];
-                        }
-                    } else {
-                        if (problem.elements() <= 18'000) {
-                            // cpu_scalar default
-                            // 8 problems nearby, margin 1.06, regret 1.11 [1.02, 1.23]
-                            return kLeaves[14];
-                        } else {
-                            if (ratio(problem.rows, problem.k) <= 14) {
-                                // cpu_openmp rows=16
-                                // 18 problems, margin 1.95, regret 1.01 [1.00, 1.01]
-                                return kLeaves[15];
-                            } else {
-                                if (problem.results() <= 2700) {
-                                    // cpu_openmp rows=64
-                                    // 2 problems, margin 5.28, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[16];
-                                } else {
-                                    // cpu_openmp rows=16
-                                    // 8 problems nearby, margin 2.57, regret 1.09 [1.02, 1.20]
-                                    return kLeaves[17];
-                                }
-                            }
-                        }
-                    }
-                }
-            } else {
-                if (problem.elements() <= 1'200'000) {
-                    if (problem.rows <= 4) {
-                        // cpu_openmp rows=64
-                        // 3 problems nearby, margin 0.19, regret 5.38 [5.35, 5.42]
-                        return kLeaves[18];
-                    } else {
-                        // cpu_openmp rows=16
-                        // 1 problems, margin 9.53, regret 1.00 [1.00, 1.00]
-                        return kLeaves[19];
-                    }
-                } else {
-                    // cpu_openmp rows=64
-                    // 1 problems, margin 8.36, regret 1.00 [1.00, 1.00]
-                    return kLeaves[20];
-                }
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    at_most(rows, 3, 14),
+    at_most(columns_per_k, 56'000, 11),
+    at_most(rows_per_columns, 2.2e-05, 6),
+    at_most(rows, 1, 5),
+    leaf(0),
+    leaf(1),
+    at_most(elements, 47'000, 8),
+    leaf(2),
+    at_most(columns_per_k, 680, 10),
+    leaf(3),
+    leaf(4),
+    at_most(rows, 1, 13),
+    leaf(5),
+    leaf(6),
+    at_most(elements, 2048, 18),
+    at_most(rows_per_k, 5.6, 17),
+    leaf(7),
+    leaf(8),
+    at_most(columns_per_k, 5600, 36),
+    at_most(rows, 5, 25),
+    at_most(columns_per_k, 220, 22),
+    leaf(9),
+    at_most(rows_per_columns, 0.0039, 24),
+    leaf(10),
+    leaf(11),
+    at_most(columns_times_k, 47'000, 29),
+    at_most(rows_per_k, 0.47, 28),
+    leaf(12),
+    leaf(13),
+    at_most(elements, 18'000, 31),
+    leaf(14),
+    at_most(rows_per_k, 14, 33),
+    leaf(15),
+    at_most(results, 2700, 35),
+    leaf(16),
+    leaf(17),
+    at_most(elements, 1'200'000, 40),
+    at_most(rows, 4, 39),
+    leaf(18),
+    leaf(19),
+    leaf(20),
+};
 
 }  // namespace
 
@@ -514,8 +154,11 @@ Selector<Problem> cpu_graniterapids_avx512vnni_2t() {
         .device_key = "cpu-graniterapids-avx512vnni-2t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "graniterapids", .threads = 2},
         .data_sha256 = "cc6d3f8c5db2115694c1a557acfa56a13e6aeab936f3224406fb3a8d71eff3b0",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

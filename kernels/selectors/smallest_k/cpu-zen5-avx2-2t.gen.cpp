@@ -12,7 +12,6 @@
 //   6e841b51a25b446d68cb5f14d1ddc4d649835f725cf6c65013be4e7132a29ad7  cpu_openmp
 //   1c3359c1403ed56faa5c4ff8b0e839ac523f9875f17e23c894d76b5d939863ab  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "registries/smallest_k/ids.hpp"
@@ -20,641 +19,155 @@
 namespace espalier::smallest_k::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    rows,
+    columns,
+    layout,
+    elements,
+    results,
+    rows_per_columns,
+    rows_per_k,
+    columns_per_k,
+    columns_times_k,
 };
 
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.80F},
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.rows); },
+    [](const Problem& problem) { return static_cast<double>(problem.columns); },
+    [](const Problem& problem) { return static_cast<double>(problem.k); },
+    [](const Problem& problem) { return static_cast<double>(problem.layout); },
+    [](const Problem& problem) { return static_cast<double>(problem.elements()); },
+    [](const Problem& problem) { return static_cast<double>(problem.results()); },
 };
 
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.60F},
-    {VariantId::cpu_scalar, {}, 1.38F},
+constexpr Column kColumns[] = {
+    {"rows", 0},
+    {"columns", 1},
+    {"layout", 3},
+    {"elements", 4},
+    {"results", 5},
+    {"rows / columns", 0, Column::Kind::ratio, 1},
+    {"rows / k", 0, Column::Kind::ratio, 2},
+    {"columns / k", 1, Column::Kind::ratio, 2},
+    {"columns * k", 1, Column::Kind::product, 2},
 };
 
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.27F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.36F},
-    {VariantId::cpu_scalar, {}, 1.31F},
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_openmp, {{"rows", 64}}},
+    {VariantId::cpu_avx2, {{"rows", 16}}},
+    {VariantId::cpu_minima_avx2, {}},
+    {VariantId::cpu_openmp, {{"rows", 16}}},
+    {VariantId::cpu_avx2, {{"rows", 64}}},
 };
 
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.02F},
-    {VariantId::cpu_minima_avx2, {}, 2.81F},
-    {VariantId::cpu_scalar, {}, 3.14F},
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F),
+    at(1, 1.00F), at(0, 1.80F),
+    at(2, 1.00F), at(3, 1.60F), at(0, 1.38F),
+    at(3, 1.27F), at(2, 1.36F), at(0, 1.31F),
+    at(1, 1.02F), at(3, 2.81F), at(0, 3.14F),
+    at(3, 1.51F), at(1, 1.72F), at(2, 3.09F), at(0, 4.94F),
+    at(2, 1.07F), at(3, 2.40F), at(0, 4.02F),
+    at(3, 1.55F), at(2, 1.18F), at(0, 5.07F),
+    at(0, 1.00F),
+    at(3, 1.00F), at(2, 1.46F), at(4, 3.35F), at(1, 3.62F), at(0, 6.08F),
+    at(3, 1.01F), at(2, 1.39F), at(4, 2.70F), at(0, 4.06F),
+    at(0, 1.00F),
+    at(4, 1.26F), at(2, 1.33F), at(3, 1.50F), at(0, 1.00F),
+    at(2, 1.00F), at(3, 1.32F), at(4, 2.08F), at(0, 2.00F),
+    at(3, 1.00F), at(2, 1.55F), at(4, 3.85F), at(0, 7.60F),
+    at(1, 1.00F), at(2, 2.55F), at(3, 2.64F), at(0, 5.28F),
+    at(4, 1.01F), at(3, 1.28F), at(2, 1.74F), at(0, 7.71F),
+    at(3, 1.06F), at(4, 1.17F), at(2, 1.52F), at(0, 9.21F),
+    at(3, 1.01F), at(5, 1.43F), at(4, 1.54F), at(1, 1.82F), at(0, 8.68F),
+    at(4, 1.05F), at(3, 1.04F), at(5, 1.92F), at(0, 3.71F),
+    at(3, 1.00F), at(2, 2.49F), at(1, 4.76F), at(0, 9.45F),
+    at(0, 2.34F),
+    at(2, 1.03F), at(3, 1.06F), at(0, 1.43F),
+    at(3, 1.00F), at(2, 1.66F), at(4, 8.73F), at(0, 8.91F),
 };
 
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.51F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.72F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 3.09F},
-    {VariantId::cpu_scalar, {}, 4.94F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.07F},
-    {VariantId::cpu_minima_avx2, {}, 2.40F},
-    {VariantId::cpu_scalar, {}, 4.02F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.55F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.18F},
-    {VariantId::cpu_scalar, {}, 5.07F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.46F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.35F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.62F},
-    {VariantId::cpu_scalar, {}, 6.08F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.01F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.39F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.70F},
-    {VariantId::cpu_scalar, {}, 4.06F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.26F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.33F},
-    {VariantId::cpu_minima_avx2, {}, 1.50F},
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.32F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.08F},
-    {VariantId::cpu_scalar, {}, 2.00F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.55F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.85F},
-    {VariantId::cpu_scalar, {}, 7.60F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.55F},
-    {VariantId::cpu_minima_avx2, {}, 2.64F},
-    {VariantId::cpu_scalar, {}, 5.28F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_minima_avx2, {}, 1.28F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.74F},
-    {VariantId::cpu_scalar, {}, 7.71F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.06F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.17F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.52F},
-    {VariantId::cpu_scalar, {}, 9.21F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.01F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.43F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.54F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.82F},
-    {VariantId::cpu_scalar, {}, 8.68F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.05F},
-    {VariantId::cpu_minima_avx2, {}, 1.04F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.92F},
-    {VariantId::cpu_scalar, {}, 3.71F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.49F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 4.76F},
-    {VariantId::cpu_scalar, {}, 9.45F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::cpu_scalar, {}, 2.34F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.03F},
-    {VariantId::cpu_minima_avx2, {}, 1.06F},
-    {VariantId::cpu_scalar, {}, 1.43F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.66F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 8.73F},
-    {VariantId::cpu_scalar, {}, 8.91F},
-};
-
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 3,
-        .margin = 1.50F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed and elements <= 3300 and columns * k <= 2200 and rows / k <= 9",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 1,
-        .margin = 1.80F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed and elements <= 3300 and columns * k <= 2200 and rows / k > 9",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 2,
-        .margin = 1.38F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed and elements <= 3300 and columns * k > 2200 and columns / k <= 3.9",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 9,
-        .margin = 1.04F,
-        .regret = 1.27F,
-        .regret_lo = 1.05F,
-        .regret_hi = 1.52F,
-        .path = "layout == transposed and elements <= 3300 and columns * k > 2200 and columns / k > 3.9",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 3,
-        .margin = 2.76F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "layout == transposed and elements > 3300 and columns * k <= 120 and results <= 4096",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 2,
-        .margin = 1.14F,
-        .regret = 1.51F,
-        .regret_lo = 1.00F,
-        .regret_hi = 2.27F,
-        .path = "layout == transposed and elements > 3300 and columns * k <= 120 and results > 4096",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 1,
-        .margin = 2.25F,
-        .regret = 1.07F,
-        .regret_lo = 1.07F,
-        .regret_hi = 1.07F,
-        .path = "layout == transposed "
-                "and elements > 3300 "
-                "and columns * k > 120 "
-                "and rows / k <= 0.0068 "
-                "and columns <= 3900",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 2,
-        .margin = 0.76F,
-        .regret = 1.55F,
-        .regret_lo = 1.00F,
-        .regret_hi = 2.40F,
-        .path = "layout == transposed "
-                "and elements > 3300 "
-                "and columns * k > 120 "
-                "and rows / k <= 0.0068 "
-                "and columns > 3900",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 1,
-        .margin = 1.28F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and elements > 3300 "
-                "and columns * k > 120 "
-                "and rows / k > 0.0068 "
-                "and rows / k <= 15 "
-                "and columns * k <= 680 "
-                "and rows <= 128",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 2,
-        .margin = 1.46F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and elements > 3300 "
-                "and columns * k > 120 "
-                "and rows / k > 0.0068 "
-                "and rows / k <= 15 "
-                "and columns * k <= 680 "
-                "and rows > 128",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 22,
-        .margin = 1.37F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "layout == transposed "
-                "and elements > 3300 "
-                "and columns * k > 120 "
-                "and rows / k > 0.0068 "
-                "and rows / k <= 15 "
-                "and columns * k > 680 "
-                "and rows / columns <= 0.033",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 1,
-        .margin = 1.21F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and elements > 3300 "
-                "and columns * k > 120 "
-                "and rows / k > 0.0068 "
-                "and rows / k <= 15 "
-                "and columns * k > 680 "
-                "and rows / columns > 0.033 "
-                "and elements <= 8192 "
-                "and columns * k <= 1500 "
-                "and elements <= 5600",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 2,
-        .margin = 0.79F,
-        .regret = 1.26F,
-        .regret_lo = 1.24F,
-        .regret_hi = 1.28F,
-        .path = "layout == transposed "
-                "and elements > 3300 "
-                "and columns * k > 120 "
-                "and rows / k > 0.0068 "
-                "and rows / k <= 15 "
-                "and columns * k > 680 "
-                "and rows / columns > 0.033 "
-                "and elements <= 8192 "
-                "and columns * k <= 1500 "
-                "and elements > 5600",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 3,
-        .margin = 1.32F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and elements > 3300 "
-                "and columns * k > 120 "
-                "and rows / k > 0.0068 "
-                "and rows / k <= 15 "
-                "and columns * k > 680 "
-                "and rows / columns > 0.033 "
-                "and elements <= 8192 "
-                "and columns * k > 1500",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 16,
-        .margin = 1.55F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and elements > 3300 "
-                "and columns * k > 120 "
-                "and rows / k > 0.0068 "
-                "and rows / k <= 15 "
-                "and columns * k > 680 "
-                "and rows / columns > 0.033 "
-                "and elements > 8192",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 1,
-        .margin = 2.55F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and elements > 3300 "
-                "and columns * k > 120 "
-                "and rows / k > 0.0068 "
-                "and rows / k > 15 "
-                "and results <= 256 "
-                "and elements <= 27000",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 4,
-        .margin = 1.27F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout == transposed "
-                "and elements > 3300 "
-                "and columns * k > 120 "
-                "and rows / k > 0.0068 "
-                "and rows / k > 15 "
-                "and results <= 256 "
-                "and elements > 27000 "
-                "and columns * k <= 47000",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 4,
-        .margin = 1.10F,
-        .regret = 1.06F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.13F,
-        .path = "layout == transposed "
-                "and elements > 3300 "
-                "and columns * k > 120 "
-                "and rows / k > 0.0068 "
-                "and rows / k > 15 "
-                "and results <= 256 "
-                "and elements > 27000 "
-                "and columns * k > 47000",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 3,
-        .margin = 1.42F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout == transposed "
-                "and elements > 3300 "
-                "and columns * k > 120 "
-                "and rows / k > 0.0068 "
-                "and rows / k > 15 "
-                "and results > 256 "
-                "and rows / columns <= 0.82",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 2,
-        .margin = 0.99F,
-        .regret = 1.05F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.07F,
-        .path = "layout == transposed "
-                "and elements > 3300 "
-                "and columns * k > 120 "
-                "and rows / k > 0.0068 "
-                "and rows / k > 15 "
-                "and results > 256 "
-                "and rows / columns > 0.82 "
-                "and results <= 1500",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 9,
-        .margin = 2.23F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and elements > 3300 "
-                "and columns * k > 120 "
-                "and rows / k > 0.0068 "
-                "and rows / k > 15 "
-                "and results > 256 "
-                "and rows / columns > 0.82 "
-                "and results > 1500",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 4,
-        .margin = 0.43F,
-        .regret = 2.34F,
-        .regret_lo = 1.31F,
-        .regret_hi = 4.18F,
-        .path = "layout != transposed and elements <= 3300 and columns * k <= 680",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 7,
-        .margin = 1.03F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
-        .path = "layout != transposed and elements <= 3300 and columns * k > 680",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 22,
-        .margin = 1.66F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed and elements > 3300",
-        .ranking = kRanking23,
-    },
+    {0, 3, 1.50F, 1.00F, 1.00F, 1.00F, ranked(0, 1)},
+    {1, 1, 1.80F, 1.00F, 1.00F, 1.00F, ranked(1, 2)},
+    {2, 2, 1.38F, 1.00F, 1.00F, 1.00F, ranked(3, 3)},
+    {3, 9, 1.04F, 1.27F, 1.05F, 1.52F, ranked(6, 3)},  // problems nearby
+    {4, 3, 2.76F, 1.02F, 1.00F, 1.06F, ranked(9, 3)},
+    {5, 2, 1.14F, 1.51F, 1.00F, 2.27F, ranked(12, 4)},  // problems nearby
+    {6, 1, 2.25F, 1.07F, 1.07F, 1.07F, ranked(16, 3)},
+    {7, 2, 0.76F, 1.55F, 1.00F, 2.40F, ranked(19, 3)},  // problems nearby
+    {8, 1, 1.28F, 1.00F, 1.00F, 1.00F, ranked(22, 1)},
+    {9, 2, 1.46F, 1.00F, 1.00F, 1.00F, ranked(23, 5)},  // problems nearby
+    {10, 22, 1.37F, 1.01F, 1.00F, 1.04F, ranked(28, 4)},
+    {11, 1, 1.21F, 1.00F, 1.00F, 1.00F, ranked(32, 1)},
+    {12, 2, 0.79F, 1.26F, 1.24F, 1.28F, ranked(33, 4)},  // problems nearby
+    {13, 3, 1.32F, 1.00F, 1.00F, 1.00F, ranked(37, 4)},
+    {14, 16, 1.55F, 1.00F, 1.00F, 1.00F, ranked(41, 4)},
+    {15, 1, 2.55F, 1.00F, 1.00F, 1.00F, ranked(45, 4)},
+    {16, 4, 1.27F, 1.01F, 1.00F, 1.02F, ranked(49, 4)},
+    {17, 4, 1.10F, 1.06F, 1.00F, 1.13F, ranked(53, 4)},  // problems nearby
+    {18, 3, 1.42F, 1.01F, 1.00F, 1.02F, ranked(57, 5)},
+    {19, 2, 0.99F, 1.05F, 1.04F, 1.07F, ranked(62, 4)},
+    {20, 9, 2.23F, 1.00F, 1.00F, 1.00F, ranked(66, 4)},
+    {21, 4, 0.43F, 2.34F, 1.31F, 4.18F, ranked(70, 1)},  // problems nearby
+    {22, 7, 1.03F, 1.03F, 1.01F, 1.04F, ranked(71, 3)},
+    {23, 22, 1.66F, 1.00F, 1.00F, 1.00F, ranked(74, 4)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.layout == MatrixLayout::transposed) {
-        if (problem.elements() <= 3300) {
-            if (product(problem.columns, problem.k) <= 2200) {
-                if (ratio(problem.rows, problem.k) <= 9) {
-                    // cpu_scalar default
-                    // 3 problems, margin 1.50, regret 1.00 [1.00, 1.00]
-                    return kLeaves[0];
-                } else {
-                    // cpu_openmp rows=64
-                    // 1 problems, margin 1.80, regret 1.00 [1.00, 1.00]
-                    return kLeaves[1];
-                }
-            } else {
-                if (ratio(problem.columns, problem.k) <= 3.9) {
-                    // cpu_avx2 rows=16
-                    // 2 problems, margin 1.38, regret 1.00 [1.00, 1.00]
-                    return kLeaves[2];
-                } else {
-                    // cpu_minima_avx2 default
-                    // 9 problems nearby, margin 1.04, regret 1.27 [1.05, 1.52]
-                    return kLeaves[3];
-                }
-            }
-        } else {
-            if (product(problem.columns, problem.k) <= 120) {
-                if (problem.results() <= 4096) {
-                    // cpu_openmp rows=64
-                    // 3 problems, margin 2.76, regret 1.02 [1.00, 1.06]
-                    return kLeaves[4];
-                } else {
-                    // cpu_minima_avx2 default
-                    // 2 problems nearby, margin 1.14, regret 1.51 [1.00, 2.27]
-                    return kLeaves[5];
-                }
-            } else {
-                if (ratio(problem.rows, problem.k) <= 0.0068) {
-                    if (problem.columns <= 3900) {
-                        // cpu_avx2 rows=16
-                        // 1 problems, margin 2.25, regret 1.07 [1.07, 1.07]
-                        return kLeaves[6];
-                    } else {
-                        // cpu_minima_avx2 default
-                        // 2 problems nearby, margin 0.76, regret 1.55 [1.00, 2.40]
-                        return kLeaves[7];
-                    }
-                } else {
-                    if (ratio(problem.rows, problem.k) <= 15) {
-                        if (product(problem.columns, problem.k) <= 680) {
-                            if (problem.rows <= 128) {
-                                // cpu_scalar default
-                                // 1 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                                return kLeaves[8];
-                            } else {
-                                // cpu_minima_avx2 default
-                                // 2 problems nearby, margin 1.46, regret 1.00 [1.00, 1.00]
-                                return kLeaves[9];
-                            }
-                        } else {
-                            if (ratio(problem.rows, problem.columns) <= 0.033) {
-                                // cpu_minima_avx2 default
-                                // 22 problems, margin 1.37, regret 1.01 [1.00, 1.04]
-                                return kLeaves[10];
-                            } else {
-                                if (problem.elements() <= 8192) {
-                                    if (product(problem.columns, problem.k) <= 1500) {
-                                        if (problem.elements() <= 5600) {
-                                            // cpu_scalar default
-                                            // 1 problems, margin 1.21, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[11];
-                                        } else {
-                                            // cpu_openmp rows=16
-                                            // 2 problems nearby, margin 0.79, regret 1.26 [1.24, 1.28]
-                                            return kLeaves[12];
-                                        }
-                                    } else {
-                                        // cpu_avx2 rows=16
-                                        // 3 problems, margin 1.32, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[13];
-                                    }
-                                } else {
-                                    // cpu_minima_avx2 default
-                                    // 16 problems, margin 1.55, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[14];
-                                }
-                            }
-                        }
-                    } else {
-                        if (problem.results() <= 256) {
-                            if (problem.elements() <= 27'000) {
-                                // cpu_openmp rows=64
-                                // 1 problems, margin 2.55, regret 1.00 [1.00, 1.00]
-                                return kLeaves[15];
-                            } else {
-                                if (product(problem.columns, problem.k) <= 47'000) {
-                                    // cpu_openmp rows=16
-                                    // 4 problems, margin 1.27, regret 1.01 [1.00, 1.02]
-                                    return kLeaves[16];
-                                } else {
-                                    // cpu_minima_avx2 default
-                                    // 4 problems nearby, margin 1.10, regret 1.06 [1.00, 1.13]
-                                    return kLeaves[17];
-                                }
-                            }
-                        } else {
-                            if (ratio(problem.rows, problem.columns) <= 0.82) {
-                                // cpu_minima_avx2 default
-                                // 3 problems, margin 1.42, regret 1.01 [1.00, 1.02]
-                                return kLeaves[18];
-                            } else {
-                                if (problem.results() <= 1500) {
-                                    // cpu_openmp rows=16
-                                    // 2 problems, margin 0.99, regret 1.05 [1.04, 1.07]
-                                    return kLeaves[19];
-                                } else {
-                                    // cpu_minima_avx2 default
-                                    // 9 problems, margin 2.23, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[20];
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    } else {
-        if (problem.elements() <= 3300) {
-            if (product(problem.columns, problem.k) <= 680) {
-                // cpu_scalar default
-                // 4 problems nearby, margin 0.43, regret 2.34 [1.31, 4.18]
-                return kLeaves[21];
-            } else {
-                // cpu_avx2 rows=16
-                // 7 problems, margin 1.03, regret 1.03 [1.01, 1.04]
-                return kLeaves[22];
-            }
-        } else {
-            // cpu_minima_avx2 default
-            // 22 problems, margin 1.66, regret 1.00 [1.00, 1.00]
-            return kLeaves[23];
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    is(layout, MatrixLayout::transposed, 42),
+    at_most(elements, 3300, 9),
+    at_most(columns_times_k, 2200, 6),
+    at_most(rows_per_k, 9, 5),
+    leaf(0),
+    leaf(1),
+    at_most(columns_per_k, 3.9, 8),
+    leaf(2),
+    leaf(3),
+    at_most(columns_times_k, 120, 13),
+    at_most(results, 4096, 12),
+    leaf(4),
+    leaf(5),
+    at_most(rows_per_k, 0.0068, 17),
+    at_most(columns, 3900, 16),
+    leaf(6),
+    leaf(7),
+    at_most(rows_per_k, 15, 31),
+    at_most(columns_times_k, 680, 22),
+    at_most(rows, 128, 21),
+    leaf(8),
+    leaf(9),
+    at_most(rows_per_columns, 0.033, 24),
+    leaf(10),
+    at_most(elements, 8192, 30),
+    at_most(columns_times_k, 1500, 29),
+    at_most(elements, 5600, 28),
+    leaf(11),
+    leaf(12),
+    leaf(13),
+    leaf(14),
+    at_most(results, 256, 37),
+    at_most(elements, 27'000, 34),
+    leaf(15),
+    at_most(columns_times_k, 47'000, 36),
+    leaf(16),
+    leaf(17),
+    at_most(rows_per_columns, 0.82, 39),
+    leaf(18),
+    at_most(results, 1500, 41),
+    leaf(19),
+    leaf(20),
+    at_most(elements, 3300, 46),
+    at_most(columns_times_k, 680, 45),
+    leaf(21),
+    leaf(22),
+    leaf(23),
+};
 
 }  // namespace
 
@@ -663,8 +176,11 @@ Selector<Problem> cpu_zen5_avx2_2t() {
         .device_key = "cpu-zen5-avx2-2t",
         .device = {.isa = Isa::avx2, .microarchitecture = "zen5", .threads = 2},
         .data_sha256 = "092ee0356d1b0b3d9ba104f6178d45c3578cb99c3e25b2dac9e967370cb943a5",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -14,7 +14,6 @@
 //   6e841b51a25b446d68cb5f14d1ddc4d649835f725cf6c65013be4e7132a29ad7  cpu_openmp
 //   1c3359c1403ed56faa5c4ff8b0e839ac523f9875f17e23c894d76b5d939863ab  cpu_scalar
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "registries/smallest_k/ids.hpp"
@@ -22,4709 +21,649 @@
 namespace espalier::smallest_k::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.01F},
-    {VariantId::cpu_scalar, {}, 1.31F},
-};
-
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.06F},
-    {VariantId::cpu_scalar, {}, 1.13F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.84F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.09F},
-    {VariantId::cpu_scalar, {}, 1.27F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.09F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.28F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.31F},
-    {VariantId::cpu_scalar, {}, 1.23F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.03F},
-    {VariantId::cpu_scalar, {}, 1.35F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.02F},
-    {VariantId::cpu_scalar, {}, 1.39F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 2.64F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
-    {VariantId::cpu_minima_avx2, {}, 3.13F},
-    {VariantId::cpu_minima_avx512, {}, 3.27F},
-    {VariantId::cpu_scalar, {}, 3.39F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.86F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.34F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.34F},
-    {VariantId::cpu_scalar, {}, 1.38F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 1.06F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.64F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 2.80F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 2.82F},
-    {VariantId::cpu_scalar, {}, 4.28F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.02F},
-    {VariantId::cpu_minima_avx512, {}, 1.06F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.30F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.35F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.52F},
-    {VariantId::cpu_scalar, {}, 2.56F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 2.00F},
-    {VariantId::cpu_minima_avx2, {}, 2.07F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 3.09F},
-    {VariantId::cpu_scalar, {}, 6.82F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.02F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.43F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.30F},
-    {VariantId::cpu_scalar, {}, 2.42F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.27F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.98F},
-    {VariantId::cpu_scalar, {}, 1.22F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.07F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.70F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.77F},
-    {VariantId::cpu_minima_avx512, {}, 1.79F},
-    {VariantId::cpu_scalar, {}, 2.88F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 2.20F},
-    {VariantId::cpu_minima_avx2, {}, 2.48F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 2.98F},
-    {VariantId::cpu_scalar, {}, 7.33F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.05F},
-    {VariantId::cpu_minima_avx512, {}, 1.15F},
-    {VariantId::cpu_minima_avx2, {}, 1.21F},
-    {VariantId::cpu_scalar, {}, 2.69F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.01F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.03F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.05F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.75F},
-    {VariantId::cpu_scalar, {}, 2.38F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.08F},
-    {VariantId::cpu_minima_avx512, {}, 1.08F},
-    {VariantId::cpu_minima_avx2, {}, 1.11F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.00F},
-    {VariantId::cpu_scalar, {}, 2.20F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.12F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.67F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.83F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 5.21F},
-    {VariantId::cpu_scalar, {}, 5.97F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 1.40F},
-    {VariantId::cpu_minima_avx2, {}, 1.46F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.48F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.17F},
-    {VariantId::cpu_scalar, {}, 7.21F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.03F},
-    {VariantId::cpu_minima_avx2, {}, 1.12F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.82F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.03F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.32F},
-    {VariantId::cpu_scalar, {}, 8.49F},
-};
-
-constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.02F},
-    {VariantId::cpu_minima_avx2, {}, 1.15F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.56F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 3.13F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 3.36F},
-    {VariantId::cpu_scalar, {}, 13.67F},
-};
-
-constexpr Choice<Problem> kRanking28[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.01F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.16F},
-    {VariantId::cpu_minima_avx512, {}, 2.43F},
-    {VariantId::cpu_scalar, {}, 30.77F},
-};
-
-constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.03F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.14F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.33F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.67F},
-    {VariantId::cpu_scalar, {}, 24.41F},
-};
-
-constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.15F},
-    {VariantId::cpu_minima_avx512, {}, 1.18F},
-    {VariantId::cpu_scalar, {}, 1.03F},
-};
-
-constexpr Choice<Problem> kRanking31[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 1.43F},
-    {VariantId::cpu_minima_avx2, {}, 1.51F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 2.75F},
-    {VariantId::cpu_scalar, {}, 6.18F},
-};
-
-constexpr Choice<Problem> kRanking32[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
-    {VariantId::cpu_minima_avx512, {}, 1.02F},
-    {VariantId::cpu_minima_avx2, {}, 1.07F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 2.00F},
-    {VariantId::cpu_scalar, {}, 8.58F},
-};
-
-constexpr Choice<Problem> kRanking33[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.04F},
-    {VariantId::cpu_minima_avx2, {}, 1.07F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.14F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.23F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.29F},
-    {VariantId::cpu_scalar, {}, 3.32F},
-};
-
-constexpr Choice<Problem> kRanking34[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.42F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.51F},
-    {VariantId::cpu_scalar, {}, 1.60F},
-};
-
-constexpr Choice<Problem> kRanking35[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.01F},
-    {VariantId::cpu_minima_avx2, {}, 1.03F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 2.11F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 2.26F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.93F},
-    {VariantId::cpu_scalar, {}, 6.79F},
-};
-
-constexpr Choice<Problem> kRanking36[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 1.81F},
-    {VariantId::cpu_minima_avx2, {}, 1.89F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 2.87F},
-    {VariantId::cpu_scalar, {}, 6.91F},
-};
-
-constexpr Choice<Problem> kRanking37[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.08F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.17F},
-    {VariantId::cpu_minima_avx2, {}, 1.37F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.38F},
-    {VariantId::cpu_scalar, {}, 3.65F},
-};
-
-constexpr Choice<Problem> kRanking38[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.08F},
-    {VariantId::cpu_minima_avx2, {}, 1.22F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 2.00F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 2.14F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.22F},
-    {VariantId::cpu_scalar, {}, 6.50F},
-};
-
-constexpr Choice<Problem> kRanking39[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.04F},
-    {VariantId::cpu_minima_avx512, {}, 1.20F},
-    {VariantId::cpu_minima_avx2, {}, 1.49F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.77F},
-    {VariantId::cpu_scalar, {}, 2.85F},
-};
-
-constexpr Choice<Problem> kRanking40[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.13F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 2.33F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.68F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 6.52F},
-    {VariantId::cpu_scalar, {}, 12.02F},
-};
-
-constexpr Choice<Problem> kRanking41[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.15F},
-    {VariantId::cpu_minima_avx2, {}, 1.24F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 3.59F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 4.19F},
-    {VariantId::cpu_scalar, {}, 5.80F},
-};
-
-constexpr Choice<Problem> kRanking42[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.75F},
-    {VariantId::cpu_minima_avx512, {}, 1.75F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 2.49F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.06F},
-    {VariantId::cpu_scalar, {}, 6.86F},
-};
-
-constexpr Choice<Problem> kRanking43[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 1.72F},
-    {VariantId::cpu_minima_avx2, {}, 1.95F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 2.28F},
-    {VariantId::cpu_scalar, {}, 6.67F},
-};
-
-constexpr Choice<Problem> kRanking44[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking45[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.48F},
-};
-
-constexpr Choice<Problem> kRanking46[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 2.87F},
-    {VariantId::cpu_minima_avx2, {}, 2.95F},
-    {VariantId::cpu_scalar, {}, 2.72F},
-};
-
-constexpr Choice<Problem> kRanking47[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.09F},
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.68F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.74F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.10F},
-    {VariantId::cpu_scalar, {}, 4.29F},
-};
-
-constexpr Choice<Problem> kRanking48[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking49[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.07F},
-    {VariantId::cpu_scalar, {}, 1.10F},
-};
-
-constexpr Choice<Problem> kRanking50[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.01F},
-    {VariantId::cpu_minima_avx2, {}, 1.10F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.63F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.94F},
-    {VariantId::cpu_scalar, {}, 4.17F},
-};
-
-constexpr Choice<Problem> kRanking51[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.03F},
-    {VariantId::cpu_minima_avx512, {}, 1.15F},
-    {VariantId::cpu_minima_avx2, {}, 1.21F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.54F},
-    {VariantId::cpu_scalar, {}, 23.11F},
-};
-
-constexpr Choice<Problem> kRanking52[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.01F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 1.55F},
-    {VariantId::cpu_minima_avx2, {}, 1.60F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.32F},
-    {VariantId::cpu_scalar, {}, 20.67F},
-};
-
-constexpr Choice<Problem> kRanking53[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.27F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.32F},
-    {VariantId::cpu_minima_avx512, {}, 1.42F},
-    {VariantId::cpu_scalar, {}, 1.38F},
-};
-
-constexpr Choice<Problem> kRanking54[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.43F},
-    {VariantId::cpu_minima_avx2, {}, 2.03F},
-    {VariantId::cpu_minima_avx512, {}, 2.04F},
-    {VariantId::cpu_scalar, {}, 4.82F},
-};
-
-constexpr Choice<Problem> kRanking55[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.04F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.13F},
-    {VariantId::cpu_minima_avx2, {}, 1.15F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.05F},
-    {VariantId::cpu_scalar, {}, 3.05F},
-};
-
-constexpr Choice<Problem> kRanking56[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.17F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.26F},
-    {VariantId::cpu_minima_avx512, {}, 1.39F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.94F},
-    {VariantId::cpu_scalar, {}, 1.75F},
-};
-
-constexpr Choice<Problem> kRanking57[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.05F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.08F},
-    {VariantId::cpu_minima_avx2, {}, 1.14F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.24F},
-    {VariantId::cpu_scalar, {}, 6.33F},
-};
-
-constexpr Choice<Problem> kRanking58[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.13F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.59F},
-    {VariantId::cpu_minima_avx512, {}, 1.86F},
-    {VariantId::cpu_scalar, {}, 30.00F},
-};
-
-constexpr Choice<Problem> kRanking59[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.24F},
-    {VariantId::cpu_minima_avx2, {}, 1.36F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.47F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.78F},
-    {VariantId::cpu_scalar, {}, 6.03F},
-};
-
-constexpr Choice<Problem> kRanking60[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.63F},
-    {VariantId::cpu_minima_avx512, {}, 2.35F},
-    {VariantId::cpu_minima_avx2, {}, 2.80F},
-    {VariantId::cpu_scalar, {}, 10.80F},
-};
-
-constexpr Choice<Problem> kRanking61[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.11F},
-    {VariantId::cpu_minima_avx2, {}, 1.19F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.42F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.46F},
-    {VariantId::cpu_scalar, {}, 11.26F},
-};
-
-constexpr Choice<Problem> kRanking62[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.08F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.09F},
-    {VariantId::cpu_minima_avx512, {}, 1.23F},
-    {VariantId::cpu_scalar, {}, 14.45F},
-};
-
-constexpr Choice<Problem> kRanking63[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.26F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.24F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.85F},
-    {VariantId::cpu_minima_avx512, {}, 2.01F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 2.14F},
-    {VariantId::cpu_scalar, {}, 4.14F},
-};
-
-constexpr Choice<Problem> kRanking64[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.09F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 2.13F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 2.37F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 4.68F},
-    {VariantId::cpu_scalar, {}, 14.18F},
-};
-
-constexpr Choice<Problem> kRanking65[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.35F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 2.15F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.21F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 7.69F},
-    {VariantId::cpu_scalar, {}, 14.08F},
-};
-
-constexpr Choice<Problem> kRanking66[] = {
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.13F},
-    {VariantId::cpu_minima_avx512, {}, 1.46F},
-    {VariantId::cpu_minima_avx2, {}, 1.67F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.13F},
-    {VariantId::cpu_scalar, {}, 6.00F},
-};
-
-constexpr Choice<Problem> kRanking67[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.13F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.30F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.57F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 4.68F},
-    {VariantId::cpu_scalar, {}, 12.56F},
-};
-
-constexpr Choice<Problem> kRanking68[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.07F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.10F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.83F},
-    {VariantId::cpu_scalar, {}, 3.21F},
-};
-
-constexpr Choice<Problem> kRanking69[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 2.28F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 2.80F},
-    {VariantId::cpu_minima_avx2, {}, 2.80F},
-    {VariantId::cpu_scalar, {}, 7.87F},
-};
-
-constexpr Choice<Problem> kRanking70[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.09F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.49F},
-    {VariantId::cpu_scalar, {}, 10.69F},
-};
-
-constexpr Choice<Problem> kRanking71[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.10F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.83F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.86F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.86F},
-    {VariantId::cpu_scalar, {}, 6.93F},
-};
-
-constexpr Choice<Problem> kRanking72[] = {
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.49F},
-    {VariantId::cpu_minima_avx512, {}, 1.56F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.56F},
-    {VariantId::cpu_scalar, {}, 12.71F},
-};
-
-constexpr Choice<Problem> kRanking73[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.05F},
-    {VariantId::cpu_minima_avx2, {}, 1.17F},
-    {VariantId::cpu_avx512, {{"rows", 64}}, 1.64F},
-    {VariantId::cpu_avx2, {{"rows", 64}}, 1.74F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.97F},
-    {VariantId::cpu_scalar, {}, 16.03F},
-};
-
-constexpr Choice<Problem> kRanking74[] = {
-    {VariantId::cpu_scalar, {}, 1.02F},
-};
-
-constexpr Choice<Problem> kRanking75[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking76[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.05F},
-    {VariantId::cpu_scalar, {}, 1.27F},
-};
-
-constexpr Choice<Problem> kRanking77[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.04F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.08F},
-    {VariantId::cpu_scalar, {}, 1.10F},
-};
-
-constexpr Choice<Problem> kRanking78[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 1.10F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.10F},
-    {VariantId::cpu_scalar, {}, 1.39F},
-};
-
-constexpr Choice<Problem> kRanking79[] = {
-    {VariantId::cpu_scalar, {}, 1.02F},
-};
-
-constexpr Choice<Problem> kRanking80[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 1.15F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.32F},
-    {VariantId::cpu_scalar, {}, 1.34F},
-};
-
-constexpr Choice<Problem> kRanking81[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_scalar, {}, 1.29F},
-};
-
-constexpr Choice<Problem> kRanking82[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.01F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 1.10F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.36F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.37F},
-    {VariantId::cpu_scalar, {}, 1.57F},
-};
-
-constexpr Choice<Problem> kRanking83[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.34F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.44F},
-    {VariantId::cpu_minima_avx2, {}, 1.81F},
-    {VariantId::cpu_scalar, {}, 2.30F},
-};
-
-constexpr Choice<Problem> kRanking84[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 1.12F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.25F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.61F},
-    {VariantId::cpu_scalar, {}, 2.77F},
-};
-
-constexpr Choice<Problem> kRanking85[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 1.30F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.34F},
-    {VariantId::cpu_minima_avx2, {}, 1.35F},
-    {VariantId::cpu_scalar, {}, 1.86F},
-};
-
-constexpr Choice<Problem> kRanking86[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.14F},
-    {VariantId::cpu_minima_avx2, {}, 1.16F},
-    {VariantId::cpu_minima_avx512, {}, 1.19F},
-    {VariantId::cpu_scalar, {}, 2.43F},
-};
-
-constexpr Choice<Problem> kRanking87[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.30F},
-    {VariantId::cpu_minima_avx512, {}, 1.56F},
-    {VariantId::cpu_minima_avx2, {}, 1.60F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.91F},
-    {VariantId::cpu_scalar, {}, 5.21F},
-};
-
-constexpr Choice<Problem> kRanking88[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.29F},
-    {VariantId::cpu_minima_avx512, {}, 1.31F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.92F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.01F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.26F},
-    {VariantId::cpu_scalar, {}, 4.18F},
-};
-
-constexpr Choice<Problem> kRanking89[] = {
-    {VariantId::cpu_scalar, {}, 1.02F},
-};
-
-constexpr Choice<Problem> kRanking90[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 1.01F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.04F},
-    {VariantId::cpu_minima_avx2, {}, 1.07F},
-    {VariantId::cpu_scalar, {}, 1.50F},
-};
-
-constexpr Choice<Problem> kRanking91[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.11F},
-    {VariantId::cpu_minima_avx512, {}, 1.13F},
-    {VariantId::cpu_minima_avx2, {}, 1.27F},
-    {VariantId::cpu_scalar, {}, 1.84F},
-};
-
-constexpr Choice<Problem> kRanking92[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.11F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.13F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.33F},
-    {VariantId::cpu_scalar, {}, 2.38F},
-};
-
-constexpr Choice<Problem> kRanking93[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.03F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.07F},
-    {VariantId::cpu_minima_avx2, {}, 1.09F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.09F},
-    {VariantId::cpu_scalar, {}, 1.56F},
-};
-
-constexpr Choice<Problem> kRanking94[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.02F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.08F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.09F},
-    {VariantId::cpu_scalar, {}, 2.18F},
-};
-
-constexpr Choice<Problem> kRanking95[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.13F},
-    {VariantId::cpu_minima_avx512, {}, 1.22F},
-    {VariantId::cpu_minima_avx2, {}, 1.51F},
-    {VariantId::cpu_scalar, {}, 2.45F},
-};
-
-constexpr Choice<Problem> kRanking96[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.11F},
-    {VariantId::cpu_minima_avx2, {}, 1.19F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.70F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.97F},
-    {VariantId::cpu_scalar, {}, 5.80F},
-};
-
-constexpr Choice<Problem> kRanking97[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.28F},
-    {VariantId::cpu_minima_avx512, {}, 1.31F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.46F},
-    {VariantId::cpu_scalar, {}, 1.61F},
-};
-
-constexpr Choice<Problem> kRanking98[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.14F},
-    {VariantId::cpu_minima_avx512, {}, 1.20F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.34F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.37F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.39F},
-    {VariantId::cpu_scalar, {}, 2.17F},
-};
-
-constexpr Choice<Problem> kRanking99[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.11F},
-    {VariantId::cpu_minima_avx2, {}, 1.22F},
-    {VariantId::cpu_scalar, {}, 1.26F},
-};
-
-constexpr Choice<Problem> kRanking100[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.03F},
-    {VariantId::cpu_minima_avx512, {}, 1.11F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 2.51F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.67F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 4.66F},
-    {VariantId::cpu_scalar, {}, 7.94F},
-};
-
-constexpr Choice<Problem> kRanking101[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.27F},
-    {VariantId::cpu_minima_avx512, {}, 1.62F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.67F},
-    {VariantId::cpu_scalar, {}, 3.35F},
-};
-
-constexpr Choice<Problem> kRanking102[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.27F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.31F},
-    {VariantId::cpu_minima_avx2, {}, 1.36F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.71F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.63F},
-    {VariantId::cpu_scalar, {}, 5.56F},
-};
-
-constexpr Choice<Problem> kRanking103[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.19F},
-    {VariantId::cpu_minima_avx512, {}, 1.24F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.35F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.25F},
-    {VariantId::cpu_scalar, {}, 8.47F},
-};
-
-constexpr Choice<Problem> kRanking104[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 1.18F},
-    {VariantId::cpu_minima_avx2, {}, 1.18F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.24F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.45F},
-    {VariantId::cpu_scalar, {}, 2.27F},
-};
-
-constexpr Choice<Problem> kRanking105[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.02F},
-    {VariantId::cpu_minima_avx2, {}, 1.23F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.29F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.47F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 6.84F},
-    {VariantId::cpu_scalar, {}, 8.32F},
-};
-
-constexpr Choice<Problem> kRanking106[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.02F},
-    {VariantId::cpu_minima_avx2, {}, 1.16F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.88F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.98F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 6.28F},
-    {VariantId::cpu_scalar, {}, 10.20F},
-};
-
-constexpr Choice<Problem> kRanking107[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_minima_avx512, {}, 1.19F},
-    {VariantId::cpu_minima_avx2, {}, 1.50F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.05F},
-    {VariantId::cpu_scalar, {}, 7.74F},
-};
-
-constexpr Choice<Problem> kRanking108[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 1.09F},
-    {VariantId::cpu_minima_avx2, {}, 1.10F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.38F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.64F},
-    {VariantId::cpu_scalar, {}, 2.46F},
-};
-
-constexpr Choice<Problem> kRanking109[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.04F},
-    {VariantId::cpu_minima_avx2, {}, 1.18F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.58F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.65F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 10.43F},
-    {VariantId::cpu_scalar, {}, 19.48F},
-};
-
-constexpr Choice<Problem> kRanking110[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.63F},
-    {VariantId::cpu_minima_avx512, {}, 2.17F},
-    {VariantId::cpu_scalar, {}, 19.58F},
-};
-
-constexpr Choice<Problem> kRanking111[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.15F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.40F},
-    {VariantId::cpu_minima_avx512, {}, 1.46F},
-    {VariantId::cpu_minima_avx2, {}, 1.59F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.37F},
-    {VariantId::cpu_scalar, {}, 10.22F},
-};
-
-constexpr Choice<Problem> kRanking112[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.05F},
-    {VariantId::cpu_minima_avx2, {}, 1.26F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.76F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.14F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 10.19F},
-    {VariantId::cpu_scalar, {}, 26.37F},
-};
-
-constexpr Choice<Problem> kRanking113[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.04F},
-    {VariantId::cpu_minima_avx2, {}, 1.06F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.63F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.07F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.24F},
-    {VariantId::cpu_scalar, {}, 10.16F},
-};
-
-constexpr Choice<Problem> kRanking114[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.23F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.29F},
-    {VariantId::cpu_minima_avx512, {}, 1.44F},
-    {VariantId::cpu_minima_avx2, {}, 1.56F},
-    {VariantId::cpu_scalar, {}, 18.34F},
-};
-
-constexpr Choice<Problem> kRanking115[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.13F},
-    {VariantId::cpu_minima_avx512, {}, 1.19F},
-    {VariantId::cpu_minima_avx2, {}, 1.37F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.47F},
-    {VariantId::cpu_scalar, {}, 4.58F},
-};
-
-constexpr Choice<Problem> kRanking116[] = {
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.66F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.85F},
-    {VariantId::cpu_minima_avx512, {}, 2.04F},
-    {VariantId::cpu_scalar, {}, 3.66F},
-};
-
-constexpr Choice<Problem> kRanking117[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.05F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.70F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.21F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.06F},
-    {VariantId::cpu_scalar, {}, 10.75F},
-};
-
-constexpr Choice<Problem> kRanking118[] = {
-    {VariantId::cpu_scalar, {}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking119[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.02F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.06F},
-    {VariantId::cpu_minima_avx2, {}, 1.19F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.19F},
-    {VariantId::cpu_scalar, {}, 2.81F},
-};
-
-constexpr Choice<Problem> kRanking120[] = {
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.49F},
-    {VariantId::cpu_scalar, {}, 1.63F},
-};
-
-constexpr Choice<Problem> kRanking121[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.33F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.04F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.28F},
-    {VariantId::cpu_minima_avx512, {}, 1.35F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.89F},
-    {VariantId::cpu_scalar, {}, 2.79F},
-};
-
-constexpr Choice<Problem> kRanking122[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 1.08F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.11F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.25F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.27F},
-    {VariantId::cpu_scalar, {}, 1.74F},
-};
-
-constexpr Choice<Problem> kRanking123[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.25F},
-    {VariantId::cpu_minima_avx512, {}, 1.14F},
-    {VariantId::cpu_minima_avx2, {}, 1.15F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.61F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.72F},
-    {VariantId::cpu_scalar, {}, 3.23F},
-};
-
-constexpr Choice<Problem> kRanking124[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 1.02F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.69F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.92F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.83F},
-    {VariantId::cpu_scalar, {}, 5.70F},
-};
-
-constexpr Choice<Problem> kRanking125[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.34F},
-    {VariantId::cpu_minima_avx512, {}, 1.46F},
-    {VariantId::cpu_minima_avx2, {}, 1.60F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 3.01F},
-    {VariantId::cpu_scalar, {}, 5.41F},
-};
-
-constexpr Choice<Problem> kRanking126[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.01F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_minima_avx2, {}, 1.04F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.06F},
-    {VariantId::cpu_scalar, {}, 2.94F},
-};
-
-constexpr Choice<Problem> kRanking127[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.03F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.11F},
-    {VariantId::cpu_minima_avx512, {}, 1.23F},
-    {VariantId::cpu_minima_avx2, {}, 1.31F},
-    {VariantId::cpu_scalar, {}, 1.90F},
-};
-
-constexpr Choice<Problem> kRanking128[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.01F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.07F},
-    {VariantId::cpu_minima_avx2, {}, 1.10F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.14F},
-    {VariantId::cpu_scalar, {}, 2.18F},
-};
-
-constexpr Choice<Problem> kRanking129[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.20F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 3.05F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 3.43F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 25.09F},
-    {VariantId::cpu_scalar, {}, 40.94F},
-};
-
-constexpr Choice<Problem> kRanking130[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.01F},
-    {VariantId::cpu_minima_avx512, {}, 1.30F},
-    {VariantId::cpu_minima_avx2, {}, 1.65F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 2.01F},
-    {VariantId::cpu_scalar, {}, 16.91F},
-};
-
-constexpr Choice<Problem> kRanking131[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.00F},
-    {VariantId::cpu_minima_avx2, {}, 1.13F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.38F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.59F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.15F},
-    {VariantId::cpu_scalar, {}, 14.01F},
-};
-
-constexpr Choice<Problem> kRanking132[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.01F},
-    {VariantId::cpu_minima_avx2, {}, 1.20F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.42F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.44F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 13.78F},
-    {VariantId::cpu_scalar, {}, 27.22F},
-};
-
-constexpr Choice<Problem> kRanking133[] = {
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.04F},
-    {VariantId::cpu_minima_avx512, {}, 1.24F},
-    {VariantId::cpu_minima_avx2, {}, 1.63F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.75F},
-    {VariantId::cpu_scalar, {}, 10.67F},
-};
-
-constexpr Choice<Problem> kRanking134[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.00F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.06F},
-    {VariantId::cpu_minima_avx512, {}, 1.08F},
-    {VariantId::cpu_minima_avx2, {}, 1.18F},
-    {VariantId::cpu_scalar, {}, 14.41F},
-};
-
-constexpr Choice<Problem> kRanking135[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.01F},
-    {VariantId::cpu_minima_avx2, {}, 1.15F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.65F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.81F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 13.85F},
-    {VariantId::cpu_scalar, {}, 26.27F},
-};
-
-constexpr Choice<Problem> kRanking136[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.12F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.14F},
-    {VariantId::cpu_minima_avx512, {}, 1.25F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 16.83F},
-    {VariantId::cpu_scalar, {}, 20.11F},
-};
-
-constexpr Choice<Problem> kRanking137[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.02F},
-    {VariantId::cpu_minima_avx512, {}, 1.04F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.10F},
-    {VariantId::cpu_minima_avx2, {}, 1.23F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.84F},
-    {VariantId::cpu_scalar, {}, 14.78F},
-};
-
-constexpr Choice<Problem> kRanking138[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.02F},
-    {VariantId::cpu_minima_avx2, {}, 1.07F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.10F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.38F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.25F},
-    {VariantId::cpu_scalar, {}, 10.98F},
-};
-
-constexpr Choice<Problem> kRanking139[] = {
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.18F},
-    {VariantId::cpu_minima_avx512, {}, 1.39F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.47F},
-    {VariantId::cpu_minima_avx2, {}, 1.57F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 2.05F},
-    {VariantId::cpu_scalar, {}, 8.51F},
-};
-
-constexpr Choice<Problem> kRanking140[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.31F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.23F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.59F},
-    {VariantId::cpu_minima_avx2, {}, 1.63F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.89F},
-    {VariantId::cpu_scalar, {}, 22.97F},
-};
-
-constexpr Choice<Problem> kRanking141[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.13F},
-    {VariantId::cpu_minima_avx2, {}, 1.25F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.60F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.69F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 3.61F},
-    {VariantId::cpu_scalar, {}, 10.16F},
-};
-
-constexpr Choice<Problem> kRanking142[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.18F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 1.32F},
-    {VariantId::cpu_minima_avx512, {}, 1.37F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 8.74F},
-    {VariantId::cpu_scalar, {}, 15.26F},
-};
-
-constexpr Choice<Problem> kRanking143[] = {
-    {VariantId::cpu_minima_avx512, {}, 1.01F},
-    {VariantId::cpu_minima_avx2, {}, 1.16F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 1.99F},
-    {VariantId::cpu_avx2, {{"rows", 16}}, 2.43F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 8.13F},
-    {VariantId::cpu_scalar, {}, 18.71F},
-};
-
-constexpr Choice<Problem> kRanking144[] = {
-    {VariantId::cpu_minima_avx2, {}, 1.00F},
-    {VariantId::cpu_minima_avx512, {}, 1.08F},
-    {VariantId::cpu_openmp, {{"rows", 64}}, 1.66F},
-    {VariantId::cpu_openmp, {{"rows", 16}}, 1.72F},
-    {VariantId::cpu_avx512, {{"rows", 16}}, 2.80F},
-    {VariantId::cpu_scalar, {}, 14.70F},
-};
-
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    rows,
+    columns,
+    k,
+    layout,
+    order,
+    elements,
+    results,
+    rows_per_columns,
+    rows_per_k,
+    rows_times_k,
+    columns_per_k,
+    columns_times_k,
+};
+
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.rows); },
+    [](const Problem& problem) { return static_cast<double>(problem.columns); },
+    [](const Problem& problem) { return static_cast<double>(problem.k); },
+    [](const Problem& problem) { return static_cast<double>(problem.layout); },
+    [](const Problem& problem) { return static_cast<double>(problem.order); },
+    [](const Problem& problem) { return static_cast<double>(problem.elements()); },
+    [](const Problem& problem) { return static_cast<double>(problem.results()); },
+};
+
+constexpr Column kColumns[] = {
+    {"rows", 0},
+    {"columns", 1},
+    {"k", 2},
+    {"layout", 3},
+    {"order", 4},
+    {"elements", 5},
+    {"results", 6},
+    {"rows / columns", 0, Column::Kind::ratio, 1},
+    {"rows / k", 0, Column::Kind::ratio, 2},
+    {"rows * k", 0, Column::Kind::product, 2},
+    {"columns / k", 1, Column::Kind::ratio, 2},
+    {"columns * k", 1, Column::Kind::product, 2},
+};
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_minima_avx512, {}},
+    {VariantId::cpu_minima_avx2, {}},
+    {VariantId::cpu_scalar, {}},
+    {VariantId::cpu_avx512, {{"rows", 16}}},
+    {VariantId::cpu_avx2, {{"rows", 16}}},
+    {VariantId::cpu_openmp, {{"rows", 16}}},
+    {VariantId::cpu_avx512, {{"rows", 64}}},
+    {VariantId::cpu_avx2, {{"rows", 64}}},
+    {VariantId::cpu_openmp, {{"rows", 64}}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 1.01F), at(2, 1.31F),
+    at(2, 1.00F),
+    at(3, 1.00F), at(4, 1.06F), at(2, 1.13F),
+    at(2, 1.00F),
+    at(5, 1.00F), at(2, 1.84F),
+    at(2, 1.00F),
+    at(0, 1.00F), at(1, 1.09F), at(2, 1.27F),
+    at(0, 1.00F), at(1, 1.09F), at(4, 1.28F), at(6, 1.31F), at(2, 1.23F),
+    at(3, 1.00F), at(4, 1.03F), at(2, 1.35F),
+    at(6, 1.00F), at(7, 1.02F), at(2, 1.39F),
+    at(5, 1.00F), at(2, 2.64F),
+    at(2, 1.00F),
+    at(8, 1.01F), at(1, 3.13F), at(0, 3.27F), at(2, 3.39F),
+    at(5, 1.86F), at(3, 1.34F), at(4, 1.34F), at(2, 1.38F),
+    at(1, 1.00F), at(0, 1.06F), at(8, 2.64F), at(7, 2.80F), at(3, 2.82F), at(2, 4.28F),
+    at(1, 1.02F), at(0, 1.06F), at(3, 1.30F), at(4, 1.35F), at(8, 2.52F), at(2, 2.56F),
+    at(8, 1.00F), at(0, 2.00F), at(1, 2.07F), at(6, 3.09F), at(2, 6.82F),
+    at(0, 1.00F), at(1, 1.02F), at(6, 1.43F), at(8, 2.30F), at(2, 2.42F),
+    at(0, 1.00F), at(1, 1.00F), at(3, 1.27F), at(5, 1.98F), at(2, 1.22F),
+    at(5, 1.07F), at(3, 1.70F), at(4, 1.77F), at(0, 1.79F), at(2, 2.88F),
+    at(8, 1.00F), at(0, 2.20F), at(1, 2.48F), at(6, 2.98F), at(2, 7.33F),
+    at(3, 1.01F), at(4, 1.05F), at(0, 1.15F), at(1, 1.21F), at(2, 2.69F),
+    at(0, 1.00F), at(1, 1.01F), at(4, 1.03F), at(3, 1.05F), at(5, 1.75F), at(2, 2.38F),
+    at(3, 1.00F), at(4, 1.08F), at(0, 1.08F), at(1, 1.11F), at(5, 2.00F), at(2, 2.20F),
+    at(0, 1.00F), at(1, 1.12F), at(3, 1.67F), at(4, 1.83F), at(5, 5.21F), at(2, 5.97F),
+    at(4, 1.00F), at(0, 1.40F), at(1, 1.46F), at(6, 1.48F), at(5, 2.17F), at(2, 7.21F),
+    at(0, 1.03F), at(1, 1.12F), at(3, 1.82F), at(4, 2.03F), at(5, 3.32F), at(2, 8.49F),
+    at(0, 1.02F), at(1, 1.15F), at(8, 2.56F), at(6, 3.13F), at(7, 3.36F), at(2, 13.67F),
+    at(6, 1.01F), at(8, 1.00F), at(7, 1.16F), at(0, 2.43F), at(2, 30.77F),
+    at(0, 1.00F), at(1, 1.03F), at(6, 1.14F), at(7, 1.33F), at(5, 1.67F), at(2, 24.41F),
+    at(5, 1.00F), at(3, 1.00F), at(1, 1.15F), at(0, 1.18F), at(2, 1.03F),
+    at(8, 1.00F), at(0, 1.43F), at(1, 1.51F), at(6, 2.75F), at(2, 6.18F),
+    at(8, 1.01F), at(0, 1.02F), at(1, 1.07F), at(6, 2.00F), at(2, 8.58F),
+    at(0, 1.04F), at(1, 1.07F), at(3, 1.14F), at(4, 1.23F), at(5, 2.29F), at(2, 3.32F),
+    at(8, 1.00F), at(6, 1.42F), at(7, 1.51F), at(2, 1.60F),
+    at(0, 1.01F), at(1, 1.03F), at(6, 2.11F), at(7, 2.26F), at(5, 3.93F), at(2, 6.79F),
+    at(8, 1.00F), at(0, 1.81F), at(1, 1.89F), at(6, 2.87F), at(2, 6.91F),
+    at(0, 1.08F), at(8, 1.00F), at(6, 1.17F), at(1, 1.37F), at(7, 1.38F), at(2, 3.65F),
+    at(0, 1.08F), at(1, 1.22F), at(6, 2.00F), at(7, 2.14F), at(8, 3.22F), at(2, 6.50F),
+    at(3, 1.01F), at(4, 1.04F), at(0, 1.20F), at(1, 1.49F), at(8, 2.77F), at(2, 2.85F),
+    at(0, 1.00F), at(1, 1.13F), at(6, 2.33F), at(4, 2.68F), at(8, 6.52F), at(2, 12.02F),
+    at(0, 1.15F), at(1, 1.24F), at(7, 3.59F), at(6, 4.19F), at(2, 5.80F),
+    at(7, 1.00F), at(1, 1.75F), at(0, 1.75F), at(3, 2.49F), at(5, 3.06F), at(2, 6.86F),
+    at(8, 1.00F), at(0, 1.72F), at(1, 1.95F), at(6, 2.28F), at(2, 6.67F),
+    at(2, 1.00F),
+    at(5, 1.00F), at(2, 1.48F),
+    at(8, 1.00F), at(0, 2.87F), at(1, 2.95F), at(2, 2.72F),
+    at(1, 1.09F), at(0, 1.00F), at(6, 1.68F), at(4, 1.74F), at(8, 3.10F), at(2, 4.29F),
+    at(2, 1.00F),
+    at(3, 1.00F), at(4, 1.07F), at(2, 1.10F),
+    at(0, 1.01F), at(1, 1.10F), at(3, 1.63F), at(4, 1.94F), at(2, 4.17F),
+    at(7, 1.00F), at(6, 1.03F), at(0, 1.15F), at(1, 1.21F), at(8, 1.54F), at(2, 23.11F),
+    at(6, 1.01F), at(7, 1.00F), at(0, 1.55F), at(1, 1.60F), at(8, 2.32F), at(2, 20.67F),
+    at(5, 1.00F), at(3, 1.27F), at(4, 1.32F), at(0, 1.42F), at(2, 1.38F),
+    at(6, 1.00F), at(4, 1.43F), at(1, 2.03F), at(0, 2.04F), at(2, 4.82F),
+    at(0, 1.00F), at(3, 1.04F), at(4, 1.13F), at(1, 1.15F), at(5, 3.05F), at(2, 3.05F),
+    at(3, 1.17F), at(4, 1.26F), at(0, 1.39F), at(5, 1.94F), at(2, 1.75F),
+    at(0, 1.05F), at(3, 1.00F), at(4, 1.08F), at(1, 1.14F), at(5, 1.24F), at(2, 6.33F),
+    at(7, 1.00F), at(6, 1.13F), at(8, 1.59F), at(0, 1.86F), at(2, 30.00F),
+    at(0, 1.24F), at(1, 1.36F), at(8, 1.47F), at(6, 1.78F), at(2, 6.03F),
+    at(8, 1.00F), at(6, 1.63F), at(0, 2.35F), at(1, 2.80F), at(2, 10.80F),
+    at(0, 1.11F), at(1, 1.19F), at(6, 1.42F), at(8, 1.46F), at(2, 11.26F),
+    at(6, 1.00F), at(7, 1.08F), at(8, 1.09F), at(0, 1.23F), at(2, 14.45F),
+    at(5, 1.26F), at(8, 1.24F), at(3, 1.85F), at(0, 2.01F), at(7, 2.14F), at(2, 4.14F),
+    at(0, 1.00F), at(1, 1.09F), at(6, 2.13F), at(7, 2.37F), at(8, 4.68F), at(2, 14.18F),
+    at(0, 1.00F), at(1, 1.35F), at(3, 2.15F), at(4, 2.21F), at(8, 7.69F), at(2, 14.08F),
+    at(6, 1.00F), at(7, 1.13F), at(0, 1.46F), at(1, 1.67F), at(8, 2.13F), at(2, 6.00F),
+    at(0, 1.00F), at(1, 1.13F), at(6, 1.30F), at(4, 1.57F), at(5, 4.68F), at(2, 12.56F),
+    at(0, 1.00F), at(1, 1.07F), at(5, 1.10F), at(3, 1.83F), at(2, 3.21F),
+    at(8, 1.00F), at(0, 2.28F), at(6, 2.80F), at(1, 2.80F), at(2, 7.87F),
+    at(0, 1.00F), at(1, 1.00F), at(8, 1.09F), at(6, 1.49F), at(2, 10.69F),
+    at(0, 1.00F), at(1, 1.10F), at(6, 1.83F), at(7, 1.86F), at(8, 3.86F), at(2, 6.93F),
+    at(7, 1.00F), at(6, 1.49F), at(0, 1.56F), at(8, 1.56F), at(2, 12.71F),
+    at(0, 1.05F), at(1, 1.17F), at(6, 1.64F), at(7, 1.74F), at(8, 2.97F), at(2, 16.03F),
+    at(2, 1.02F),
+    at(2, 1.00F),
+    at(3, 1.00F), at(4, 1.05F), at(2, 1.27F),
+    at(0, 1.00F), at(1, 1.04F), at(3, 1.08F), at(2, 1.10F),
+    at(3, 1.00F), at(0, 1.10F), at(4, 1.10F), at(2, 1.39F),
+    at(2, 1.02F),
+    at(3, 1.00F), at(0, 1.15F), at(4, 1.32F), at(2, 1.34F),
+    at(5, 1.01F), at(2, 1.29F),
+    at(1, 1.01F), at(8, 1.00F), at(0, 1.10F), at(4, 1.36F), at(3, 1.37F), at(2, 1.57F),
+    at(3, 1.00F), at(4, 1.34F), at(8, 1.44F), at(1, 1.81F), at(2, 2.30F),
+    at(1, 1.00F), at(0, 1.12F), at(3, 1.25F), at(8, 1.61F), at(2, 2.77F),
+    at(5, 1.00F), at(0, 1.30F), at(3, 1.34F), at(1, 1.35F), at(2, 1.86F),
+    at(5, 1.00F), at(3, 1.14F), at(1, 1.16F), at(0, 1.19F), at(2, 2.43F),
+    at(3, 1.02F), at(4, 1.30F), at(0, 1.56F), at(1, 1.60F), at(5, 2.91F), at(2, 5.21F),
+    at(1, 1.29F), at(0, 1.31F), at(3, 1.92F), at(8, 2.01F), at(4, 2.26F), at(2, 4.18F),
+    at(2, 1.02F),
+    at(3, 1.01F), at(5, 1.00F), at(0, 1.01F), at(4, 1.04F), at(1, 1.07F), at(2, 1.50F),
+    at(3, 1.00F), at(4, 1.11F), at(0, 1.13F), at(1, 1.27F), at(2, 1.84F),
+    at(0, 1.00F), at(1, 1.11F), at(3, 1.13F), at(4, 1.33F), at(2, 2.38F),
+    at(0, 1.03F), at(3, 1.07F), at(1, 1.09F), at(4, 1.09F), at(2, 1.56F),
+    at(0, 1.00F), at(1, 1.02F), at(4, 1.08F), at(3, 1.09F), at(2, 2.18F),
+    at(3, 1.00F), at(4, 1.13F), at(0, 1.22F), at(1, 1.51F), at(2, 2.45F),
+    at(0, 1.00F), at(4, 1.11F), at(1, 1.19F), at(3, 1.70F), at(5, 1.97F), at(2, 5.80F),
+    at(3, 1.02F), at(4, 1.00F), at(1, 1.28F), at(0, 1.31F), at(8, 1.46F), at(2, 1.61F),
+    at(1, 1.14F), at(0, 1.20F), at(8, 1.34F), at(3, 1.37F), at(4, 1.39F), at(2, 2.17F),
+    at(3, 1.01F), at(5, 1.00F), at(4, 1.11F), at(1, 1.22F), at(2, 1.26F),
+    at(1, 1.03F), at(0, 1.11F), at(3, 2.51F), at(4, 2.67F), at(5, 4.66F), at(2, 7.94F),
+    at(5, 1.00F), at(3, 1.27F), at(0, 1.62F), at(4, 1.67F), at(2, 3.35F),
+    at(0, 1.27F), at(3, 1.31F), at(1, 1.36F), at(4, 1.71F), at(5, 2.63F), at(2, 5.56F),
+    at(3, 1.00F), at(1, 1.19F), at(0, 1.24F), at(4, 1.35F), at(5, 3.25F), at(2, 8.47F),
+    at(3, 1.00F), at(0, 1.18F), at(1, 1.18F), at(4, 1.24F), at(5, 1.45F), at(2, 2.27F),
+    at(0, 1.02F), at(1, 1.23F), at(3, 1.29F), at(4, 1.47F), at(5, 6.84F), at(2, 8.32F),
+    at(0, 1.02F), at(1, 1.16F), at(3, 1.88F), at(4, 1.98F), at(5, 6.28F), at(2, 10.20F),
+    at(4, 1.00F), at(3, 1.01F), at(0, 1.19F), at(1, 1.50F), at(5, 2.05F), at(2, 7.74F),
+    at(3, 1.00F), at(0, 1.09F), at(1, 1.10F), at(5, 1.38F), at(4, 1.64F), at(2, 2.46F),
+    at(0, 1.04F), at(1, 1.18F), at(3, 1.58F), at(4, 1.65F), at(5, 10.43F), at(2, 19.48F),
+    at(3, 1.00F), at(4, 1.01F), at(5, 1.63F), at(0, 2.17F), at(2, 19.58F),
+    at(3, 1.15F), at(4, 1.40F), at(0, 1.46F), at(1, 1.59F), at(5, 2.37F), at(2, 10.22F),
+    at(0, 1.05F), at(1, 1.26F), at(3, 1.76F), at(4, 2.14F), at(5, 10.19F), at(2, 26.37F),
+    at(0, 1.04F), at(1, 1.06F), at(3, 1.63F), at(4, 2.07F), at(8, 3.24F), at(2, 10.16F),
+    at(3, 1.02F), at(4, 1.23F), at(8, 1.29F), at(0, 1.44F), at(1, 1.56F), at(2, 18.34F),
+    at(3, 1.02F), at(4, 1.13F), at(0, 1.19F), at(1, 1.37F), at(8, 1.47F), at(2, 4.58F),
+    at(8, 1.00F), at(3, 1.66F), at(4, 1.85F), at(0, 2.04F), at(2, 3.66F),
+    at(0, 1.00F), at(1, 1.05F), at(3, 1.70F), at(4, 2.21F), at(8, 3.06F), at(2, 10.75F),
+    at(2, 1.00F),
+    at(0, 1.02F), at(3, 1.06F), at(1, 1.19F), at(4, 1.19F), at(2, 2.81F),
+    at(5, 1.01F), at(3, 1.49F), at(2, 1.63F),
+    at(1, 1.33F), at(3, 1.04F), at(4, 1.28F), at(0, 1.35F), at(5, 1.89F), at(2, 2.79F),
+    at(1, 1.00F), at(0, 1.08F), at(3, 1.11F), at(8, 1.25F), at(4, 1.27F), at(2, 1.74F),
+    at(3, 1.25F), at(0, 1.14F), at(1, 1.15F), at(4, 1.61F), at(8, 1.72F), at(2, 3.23F),
+    at(1, 1.00F), at(0, 1.02F), at(3, 1.69F), at(4, 1.92F), at(8, 2.83F), at(2, 5.70F),
+    at(3, 1.00F), at(4, 1.34F), at(0, 1.46F), at(1, 1.60F), at(8, 3.01F), at(2, 5.41F),
+    at(0, 1.00F), at(8, 1.01F), at(4, 1.02F), at(1, 1.04F), at(3, 1.06F), at(2, 2.94F),
+    at(3, 1.03F), at(4, 1.11F), at(0, 1.23F), at(1, 1.31F), at(2, 1.90F),
+    at(0, 1.01F), at(3, 1.07F), at(1, 1.10F), at(4, 1.14F), at(2, 2.18F),
+    at(0, 1.00F), at(1, 1.20F), at(3, 3.05F), at(4, 3.43F), at(5, 25.09F), at(2, 40.94F),
+    at(3, 1.00F), at(4, 1.01F), at(0, 1.30F), at(1, 1.65F), at(8, 2.01F), at(2, 16.91F),
+    at(0, 1.00F), at(1, 1.13F), at(3, 1.38F), at(4, 1.59F), at(5, 2.15F), at(2, 14.01F),
+    at(0, 1.01F), at(1, 1.20F), at(4, 1.42F), at(3, 1.44F), at(5, 13.78F), at(2, 27.22F),
+    at(4, 1.00F), at(3, 1.04F), at(0, 1.24F), at(1, 1.63F), at(5, 1.75F), at(2, 10.67F),
+    at(3, 1.00F), at(4, 1.06F), at(0, 1.08F), at(1, 1.18F), at(2, 14.41F),
+    at(0, 1.01F), at(1, 1.15F), at(3, 1.65F), at(4, 1.81F), at(5, 13.85F), at(2, 26.27F),
+    at(1, 1.00F), at(3, 1.12F), at(4, 1.14F), at(0, 1.25F), at(5, 16.83F), at(2, 20.11F),
+    at(3, 1.02F), at(0, 1.04F), at(4, 1.10F), at(1, 1.23F), at(5, 1.84F), at(2, 14.78F),
+    at(0, 1.02F), at(1, 1.07F), at(3, 1.10F), at(4, 1.38F), at(5, 2.25F), at(2, 10.98F),
+    at(3, 1.18F), at(0, 1.39F), at(4, 1.47F), at(1, 1.57F), at(5, 2.05F), at(2, 8.51F),
+    at(0, 1.31F), at(3, 1.23F), at(4, 1.59F), at(1, 1.63F), at(5, 1.89F), at(2, 22.97F),
+    at(0, 1.13F), at(1, 1.25F), at(3, 1.60F), at(4, 1.69F), at(5, 3.61F), at(2, 10.16F),
+    at(1, 1.00F), at(3, 1.18F), at(4, 1.32F), at(0, 1.37F), at(5, 8.74F), at(2, 15.26F),
+    at(0, 1.01F), at(1, 1.16F), at(3, 1.99F), at(4, 2.43F), at(5, 8.13F), at(2, 18.71F),
+    at(1, 1.00F), at(0, 1.08F), at(8, 1.66F), at(5, 1.72F), at(3, 2.80F), at(2, 14.70F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 3,
-        .margin = 1.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 3300 "
-                "and results <= 560 "
-                "and columns * k <= 6800 "
-                "and rows / k <= 18 "
-                "and rows / columns <= 0.0039",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 20,
-        .margin = 1.86F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 3300 "
-                "and results <= 560 "
-                "and columns * k <= 6800 "
-                "and rows / k <= 18 "
-                "and rows / columns > 0.0039 "
-                "and results <= 390",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 1,
-        .margin = 1.06F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 3300 "
-                "and results <= 560 "
-                "and columns * k <= 6800 "
-                "and rows / k <= 18 "
-                "and rows / columns > 0.0039 "
-                "and results > 390",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 1,
-        .margin = 1.10F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 3300 "
-                "and results <= 560 "
-                "and columns * k <= 6800 "
-                "and rows / k > 18 "
-                "and columns / k <= 27",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 1,
-        .margin = 1.84F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 3300 "
-                "and results <= 560 "
-                "and columns * k <= 6800 "
-                "and rows / k > 18 "
-                "and columns / k > 27",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 1,
-        .margin = 1.22F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 3300 "
-                "and results <= 560 "
-                "and columns * k > 6800 "
-                "and elements <= 560",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 3,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 3300 "
-                "and results <= 560 "
-                "and columns * k > 6800 "
-                "and elements > 560",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 1,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 3300 "
-                "and results > 560 "
-                "and rows / columns <= 0.1",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 4,
-        .margin = 1.03F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 3300 "
-                "and results > 560 "
-                "and rows / columns > 0.1 "
-                "and results <= 1800",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 1,
-        .margin = 1.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 3300 "
-                "and results > 560 "
-                "and rows / columns > 0.1 "
-                "and results > 1800",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 1,
-        .margin = 2.64F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k <= 220 "
-                "and k <= 2 "
-                "and rows <= 82",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 1,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k <= 220 "
-                "and k <= 2 "
-                "and rows > 82 "
-                "and elements <= 3900",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 8,
-        .margin = 3.10F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k <= 220 "
-                "and k <= 2 "
-                "and rows > 82 "
-                "and elements > 3900",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 2,
-        .margin = 0.72F,
-        .regret = 1.86F,
-        .regret_lo = 1.35F,
-        .regret_hi = 2.58F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k <= 220 "
-                "and k > 2 "
-                "and results <= 2200",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 1,
-        .margin = 1.06F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k <= 220 "
-                "and k > 2 "
-                "and results > 2200",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 4,
-        .margin = 1.04F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns <= 47",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 1,
-        .margin = 2.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns > 47 "
-                "and columns * k <= 256 "
-                "and results <= 1500",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 3,
-        .margin = 1.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns > 47 "
-                "and columns * k <= 256 "
-                "and results > 1500",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns > 47 "
-                "and columns * k > 256 "
-                "and rows / columns <= 0.68 "
-                "and columns * k <= 1800 "
-                "and rows / columns <= 0.015",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 17,
-        .margin = 1.58F,
-        .regret = 1.07F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.22F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns > 47 "
-                "and columns * k > 256 "
-                "and rows / columns <= 0.68 "
-                "and columns * k <= 1800 "
-                "and rows / columns > 0.015 "
-                "and rows <= 100",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 3,
-        .margin = 2.20F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns > 47 "
-                "and columns * k > 256 "
-                "and rows / columns <= 0.68 "
-                "and columns * k <= 1800 "
-                "and rows / columns > 0.015 "
-                "and rows > 100",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 5,
-        .margin = 1.04F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns > 47 "
-                "and columns * k > 256 "
-                "and rows / columns <= 0.68 "
-                "and columns * k > 1800 "
-                "and columns / k <= 1.5 "
-                "and elements <= 27000",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 2,
-        .margin = 1.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns > 47 "
-                "and columns * k > 256 "
-                "and rows / columns <= 0.68 "
-                "and columns * k > 1800 "
-                "and columns / k <= 1.5 "
-                "and elements > 27000",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 2,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns > 47 "
-                "and columns * k > 256 "
-                "and rows / columns <= 0.68 "
-                "and columns * k > 1800 "
-                "and columns / k > 1.5 "
-                "and columns <= 120",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
-        .problems = 60,
-        .margin = 1.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns > 47 "
-                "and columns * k > 256 "
-                "and rows / columns <= 0.68 "
-                "and columns * k > 1800 "
-                "and columns / k > 1.5 "
-                "and columns > 120 "
-                "and elements <= 8388608 "
-                "and rows / k <= 0.33 "
-                "and elements <= 8200000",
-        .ranking = kRanking24,
-    },
-    {
-        .id = 25,
-        .problems = 1,
-        .margin = 1.40F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns > 47 "
-                "and columns * k > 256 "
-                "and rows / columns <= 0.68 "
-                "and columns * k > 1800 "
-                "and columns / k > 1.5 "
-                "and columns > 120 "
-                "and elements <= 8388608 "
-                "and rows / k <= 0.33 "
-                "and elements > 8200000",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
-        .problems = 123,
-        .margin = 1.09F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.06F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns > 47 "
-                "and columns * k > 256 "
-                "and rows / columns <= 0.68 "
-                "and columns * k > 1800 "
-                "and columns / k > 1.5 "
-                "and columns > 120 "
-                "and elements <= 8388608 "
-                "and rows / k > 0.33",
-        .ranking = kRanking26,
-    },
-    {
-        .id = 27,
-        .problems = 3,
-        .margin = 1.12F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns > 47 "
-                "and columns * k > 256 "
-                "and rows / columns <= 0.68 "
-                "and columns * k > 1800 "
-                "and columns / k > 1.5 "
-                "and columns > 120 "
-                "and elements > 8388608 "
-                "and results <= 1800 "
-                "and k <= 2",
-        .ranking = kRanking27,
-    },
-    {
-        .id = 28,
-        .problems = 1,
-        .margin = 0.99F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns > 47 "
-                "and columns * k > 256 "
-                "and rows / columns <= 0.68 "
-                "and columns * k > 1800 "
-                "and columns / k > 1.5 "
-                "and columns > 120 "
-                "and elements > 8388608 "
-                "and results <= 1800 "
-                "and k > 2",
-        .ranking = kRanking28,
-    },
-    {
-        .id = 29,
-        .problems = 2,
-        .margin = 1.03F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns > 47 "
-                "and columns * k > 256 "
-                "and rows / columns <= 0.68 "
-                "and columns * k > 1800 "
-                "and columns / k > 1.5 "
-                "and columns > 120 "
-                "and elements > 8388608 "
-                "and results > 1800",
-        .ranking = kRanking29,
-    },
-    {
-        .id = 30,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns > 47 "
-                "and columns * k > 256 "
-                "and rows / columns > 0.68 "
-                "and results <= 820 "
-                "and elements <= 47000",
-        .ranking = kRanking30,
-    },
-    {
-        .id = 31,
-        .problems = 3,
-        .margin = 1.43F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns > 47 "
-                "and columns * k > 256 "
-                "and rows / columns > 0.68 "
-                "and results <= 820 "
-                "and elements > 47000",
-        .ranking = kRanking31,
-    },
-    {
-        .id = 32,
-        .problems = 2,
-        .margin = 1.01F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns > 47 "
-                "and columns * k > 256 "
-                "and rows / columns > 0.68 "
-                "and results > 820 "
-                "and k <= 1",
-        .ranking = kRanking32,
-    },
-    {
-        .id = 33,
-        .problems = 5,
-        .margin = 1.03F,
-        .regret = 1.04F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.08F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns > 47 "
-                "and columns * k > 256 "
-                "and rows / columns > 0.68 "
-                "and results > 820 "
-                "and k > 1 "
-                "and elements <= 12000 "
-                "and rows <= 180",
-        .ranking = kRanking33,
-    },
-    {
-        .id = 34,
-        .problems = 1,
-        .margin = 1.42F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns > 47 "
-                "and columns * k > 256 "
-                "and rows / columns > 0.68 "
-                "and results > 820 "
-                "and k > 1 "
-                "and elements <= 12000 "
-                "and rows > 180",
-        .ranking = kRanking34,
-    },
-    {
-        .id = 35,
-        .problems = 20,
-        .margin = 1.03F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns > 47 "
-                "and columns * k > 256 "
-                "and rows / columns > 0.68 "
-                "and results > 820 "
-                "and k > 1 "
-                "and elements > 12000 "
-                "and results <= 22000 "
-                "and rows <= 3900",
-        .ranking = kRanking35,
-    },
-    {
-        .id = 36,
-        .problems = 1,
-        .margin = 1.81F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns > 47 "
-                "and columns * k > 256 "
-                "and rows / columns > 0.68 "
-                "and results > 820 "
-                "and k > 1 "
-                "and elements > 12000 "
-                "and results <= 22000 "
-                "and rows > 3900 "
-                "and elements <= 3300000",
-        .ranking = kRanking36,
-    },
-    {
-        .id = 37,
-        .problems = 1,
-        .margin = 0.92F,
-        .regret = 1.08F,
-        .regret_lo = 1.08F,
-        .regret_hi = 1.08F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns > 47 "
-                "and columns * k > 256 "
-                "and rows / columns > 0.68 "
-                "and results > 820 "
-                "and k > 1 "
-                "and elements > 12000 "
-                "and results <= 22000 "
-                "and rows > 3900 "
-                "and elements > 3300000",
-        .ranking = kRanking37,
-    },
-    {
-        .id = 38,
-        .problems = 21,
-        .margin = 1.13F,
-        .regret = 1.08F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.21F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns > 47 "
-                "and columns * k > 256 "
-                "and rows / columns > 0.68 "
-                "and results > 820 "
-                "and k > 1 "
-                "and elements > 12000 "
-                "and results > 22000 "
-                "and columns * k <= 22000 "
-                "and k <= 100",
-        .ranking = kRanking38,
-    },
-    {
-        .id = 39,
-        .problems = 2,
-        .margin = 1.03F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns > 47 "
-                "and columns * k > 256 "
-                "and rows / columns > 0.68 "
-                "and results > 820 "
-                "and k > 1 "
-                "and elements > 12000 "
-                "and results > 22000 "
-                "and columns * k <= 22000 "
-                "and k > 100",
-        .ranking = kRanking39,
-    },
-    {
-        .id = 40,
-        .problems = 15,
-        .margin = 1.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k <= 270000 "
-                "and columns > 47 "
-                "and columns * k > 256 "
-                "and rows / columns > 0.68 "
-                "and results > 820 "
-                "and k > 1 "
-                "and elements > 12000 "
-                "and results > 22000 "
-                "and columns * k > 22000",
-        .ranking = kRanking40,
-    },
-    {
-        .id = 41,
-        .problems = 4,
-        .margin = 1.08F,
-        .regret = 1.15F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.52F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k > 270000 "
-                "and elements <= 8388608",
-        .ranking = kRanking41,
-    },
-    {
-        .id = 42,
-        .problems = 1,
-        .margin = 1.75F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k <= 3300 "
-                "and columns / k > 270000 "
-                "and elements > 8388608",
-        .ranking = kRanking42,
-    },
-    {
-        .id = 43,
-        .problems = 2,
-        .margin = 1.72F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 3300 "
-                "and columns * k > 220 "
-                "and rows / k > 3300",
-        .ranking = kRanking43,
-    },
-    {
-        .id = 44,
-        .problems = 2,
-        .margin = 4.70F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed and order != ascending and columns * k <= 330 and elements <= 1200",
-        .ranking = kRanking44,
-    },
-    {
-        .id = 45,
-        .problems = 2,
-        .margin = 1.48F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k <= 330 "
-                "and elements > 1200 "
-                "and results <= 10000 "
-                "and rows <= 180",
-        .ranking = kRanking45,
-    },
-    {
-        .id = 46,
-        .problems = 5,
-        .margin = 2.72F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k <= 330 "
-                "and elements > 1200 "
-                "and results <= 10000 "
-                "and rows > 180",
-        .ranking = kRanking46,
-    },
-    {
-        .id = 47,
-        .problems = 1,
-        .margin = 0.92F,
-        .regret = 1.09F,
-        .regret_lo = 1.09F,
-        .regret_hi = 1.09F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k <= 330 "
-                "and elements > 1200 "
-                "and results > 10000",
-        .ranking = kRanking47,
-    },
-    {
-        .id = 48,
-        .problems = 2,
-        .margin = 1.48F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements <= 1500 "
-                "and results <= 220",
-        .ranking = kRanking48,
-    },
-    {
-        .id = 49,
-        .problems = 3,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements <= 1500 "
-                "and results > 220",
-        .ranking = kRanking49,
-    },
-    {
-        .id = 50,
-        .problems = 32,
-        .margin = 1.10F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and rows <= 68 "
-                "and rows / columns <= 0.022 "
-                "and rows <= 64 "
-                "and elements <= 6800000",
-        .ranking = kRanking50,
-    },
-    {
-        .id = 51,
-        .problems = 1,
-        .margin = 1.03F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and rows <= 68 "
-                "and rows / columns <= 0.022 "
-                "and rows <= 64 "
-                "and elements > 6800000",
-        .ranking = kRanking51,
-    },
-    {
-        .id = 52,
-        .problems = 1,
-        .margin = 0.99F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and rows <= 68 "
-                "and rows / columns <= 0.022 "
-                "and rows > 64",
-        .ranking = kRanking52,
-    },
-    {
-        .id = 53,
-        .problems = 2,
-        .margin = 1.27F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and rows <= 68 "
-                "and rows / columns > 0.022 "
-                "and k <= 8",
-        .ranking = kRanking53,
-    },
-    {
-        .id = 54,
-        .problems = 1,
-        .margin = 1.43F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and rows <= 68 "
-                "and rows / columns > 0.022 "
-                "and k > 8 "
-                "and elements <= 8192 "
-                "and rows <= 22 "
-                "and columns / k <= 3.3",
-        .ranking = kRanking54,
-    },
-    {
-        .id = 55,
-        .problems = 1,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and rows <= 68 "
-                "and rows / columns > 0.022 "
-                "and k > 8 "
-                "and elements <= 8192 "
-                "and rows <= 22 "
-                "and columns / k > 3.3",
-        .ranking = kRanking55,
-    },
-    {
-        .id = 56,
-        .problems = 3,
-        .margin = 1.07F,
-        .regret = 1.17F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.55F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and rows <= 68 "
-                "and rows / columns > 0.022 "
-                "and k > 8 "
-                "and elements <= 8192 "
-                "and rows > 22",
-        .ranking = kRanking56,
-    },
-    {
-        .id = 57,
-        .problems = 1,
-        .margin = 0.95F,
-        .regret = 1.05F,
-        .regret_lo = 1.05F,
-        .regret_hi = 1.05F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and rows <= 68 "
-                "and rows / columns > 0.022 "
-                "and k > 8 "
-                "and elements > 8192",
-        .ranking = kRanking57,
-    },
-    {
-        .id = 58,
-        .problems = 2,
-        .margin = 1.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and rows > 68 "
-                "and rows / columns <= 0.0033",
-        .ranking = kRanking58,
-    },
-    {
-        .id = 59,
-        .problems = 4,
-        .margin = 1.10F,
-        .regret = 1.24F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.90F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and rows > 68 "
-                "and rows / columns > 0.0033 "
-                "and k <= 2 "
-                "and columns / k <= 470",
-        .ranking = kRanking59,
-    },
-    {
-        .id = 60,
-        .problems = 1,
-        .margin = 1.63F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and rows > 68 "
-                "and rows / columns > 0.0033 "
-                "and k <= 2 "
-                "and columns / k > 470 "
-                "and columns * k <= 8192 "
-                "and columns * k <= 6800",
-        .ranking = kRanking60,
-    },
-    {
-        .id = 61,
-        .problems = 2,
-        .margin = 1.08F,
-        .regret = 1.11F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.23F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and rows > 68 "
-                "and rows / columns > 0.0033 "
-                "and k <= 2 "
-                "and columns / k > 470 "
-                "and columns * k <= 8192 "
-                "and columns * k > 6800",
-        .ranking = kRanking61,
-    },
-    {
-        .id = 62,
-        .problems = 1,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and rows > 68 "
-                "and rows / columns > 0.0033 "
-                "and k <= 2 "
-                "and columns / k > 470 "
-                "and columns * k > 8192",
-        .ranking = kRanking62,
-    },
-    {
-        .id = 63,
-        .problems = 2,
-        .margin = 1.47F,
-        .regret = 1.26F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.58F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and rows > 68 "
-                "and rows / columns > 0.0033 "
-                "and k > 2 "
-                "and results <= 270",
-        .ranking = kRanking63,
-    },
-    {
-        .id = 64,
-        .problems = 16,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and rows > 68 "
-                "and rows / columns > 0.0033 "
-                "and k > 2 "
-                "and results > 270 "
-                "and rows / columns <= 1.8 "
-                "and rows / k <= 100 "
-                "and columns * k <= 820000",
-        .ranking = kRanking64,
-    },
-    {
-        .id = 65,
-        .problems = 2,
-        .margin = 1.35F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and rows > 68 "
-                "and rows / columns > 0.0033 "
-                "and k > 2 "
-                "and results > 270 "
-                "and rows / columns <= 1.8 "
-                "and rows / k <= 100 "
-                "and columns * k > 820000 "
-                "and columns * k <= 1048576 "
-                "and elements <= 1500000",
-        .ranking = kRanking65,
-    },
-    {
-        .id = 66,
-        .problems = 1,
-        .margin = 1.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and rows > 68 "
-                "and rows / columns > 0.0033 "
-                "and k > 2 "
-                "and results > 270 "
-                "and rows / columns <= 1.8 "
-                "and rows / k <= 100 "
-                "and columns * k > 820000 "
-                "and columns * k <= 1048576 "
-                "and elements > 1500000",
-        .ranking = kRanking66,
-    },
-    {
-        .id = 67,
-        .problems = 4,
-        .margin = 1.12F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and rows > 68 "
-                "and rows / columns > 0.0033 "
-                "and k > 2 "
-                "and results > 270 "
-                "and rows / columns <= 1.8 "
-                "and rows / k <= 100 "
-                "and columns * k > 820000 "
-                "and columns * k > 1048576",
-        .ranking = kRanking67,
-    },
-    {
-        .id = 68,
-        .problems = 1,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and rows > 68 "
-                "and rows / columns > 0.0033 "
-                "and k > 2 "
-                "and results > 270 "
-                "and rows / columns <= 1.8 "
-                "and rows / k > 100 "
-                "and rows <= 560 "
-                "and elements <= 65536",
-        .ranking = kRanking68,
-    },
-    {
-        .id = 69,
-        .problems = 1,
-        .margin = 2.28F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and rows > 68 "
-                "and rows / columns > 0.0033 "
-                "and k > 2 "
-                "and results > 270 "
-                "and rows / columns <= 1.8 "
-                "and rows / k > 100 "
-                "and rows <= 560 "
-                "and elements > 65536",
-        .ranking = kRanking69,
-    },
-    {
-        .id = 70,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and rows > 68 "
-                "and rows / columns > 0.0033 "
-                "and k > 2 "
-                "and results > 270 "
-                "and rows / columns <= 1.8 "
-                "and rows / k > 100 "
-                "and rows > 560",
-        .ranking = kRanking70,
-    },
-    {
-        .id = 71,
-        .problems = 12,
-        .margin = 1.10F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements <= 8388608 "
-                "and rows > 68 "
-                "and rows / columns > 0.0033 "
-                "and k > 2 "
-                "and results > 270 "
-                "and rows / columns > 1.8",
-        .ranking = kRanking71,
-    },
-    {
-        .id = 72,
-        .problems = 2,
-        .margin = 1.49F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements > 8388608 "
-                "and rows <= 100",
-        .ranking = kRanking72,
-    },
-    {
-        .id = 73,
-        .problems = 4,
-        .margin = 1.11F,
-        .regret = 1.05F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.17F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns * k > 330 "
-                "and elements > 1500 "
-                "and elements > 8388608 "
-                "and rows > 100",
-        .ranking = kRanking73,
-    },
-    {
-        .id = 74,
-        .problems = 5,
-        .margin = 1.00F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements <= 680 "
-                "and k <= 64 "
-                "and columns * k <= 18000 "
-                "and columns / k <= 5.6",
-        .ranking = kRanking74,
-    },
-    {
-        .id = 75,
-        .problems = 19,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements <= 680 "
-                "and k <= 64 "
-                "and columns * k <= 18000 "
-                "and columns / k > 5.6 "
-                "and results <= 56",
-        .ranking = kRanking75,
-    },
-    {
-        .id = 76,
-        .problems = 1,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements <= 680 "
-                "and k <= 64 "
-                "and columns * k <= 18000 "
-                "and columns / k > 5.6 "
-                "and results > 56",
-        .ranking = kRanking76,
-    },
-    {
-        .id = 77,
-        .problems = 1,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements <= 680 "
-                "and k <= 64 "
-                "and columns * k > 18000",
-        .ranking = kRanking77,
-    },
-    {
-        .id = 78,
-        .problems = 2,
-        .margin = 1.10F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed and order == ascending and elements <= 680 and k > 64",
-        .ranking = kRanking78,
-    },
-    {
-        .id = 79,
-        .problems = 3,
-        .margin = 1.00F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k <= 220 "
-                "and elements <= 32768 "
-                "and elements <= 2700",
-        .ranking = kRanking79,
-    },
-    {
-        .id = 80,
-        .problems = 1,
-        .margin = 1.15F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k <= 220 "
-                "and elements <= 32768 "
-                "and elements > 2700 "
-                "and results <= 22",
-        .ranking = kRanking80,
-    },
-    {
-        .id = 81,
-        .problems = 4,
-        .margin = 1.28F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k <= 220 "
-                "and elements <= 32768 "
-                "and elements > 2700 "
-                "and results > 22",
-        .ranking = kRanking81,
-    },
-    {
-        .id = 82,
-        .problems = 1,
-        .margin = 0.99F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k <= 220 "
-                "and elements > 32768 "
-                "and elements <= 390000 "
-                "and columns <= 16",
-        .ranking = kRanking82,
-    },
-    {
-        .id = 83,
-        .problems = 4,
-        .margin = 1.34F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k <= 220 "
-                "and elements > 32768 "
-                "and elements <= 390000 "
-                "and columns > 16",
-        .ranking = kRanking83,
-    },
-    {
-        .id = 84,
-        .problems = 2,
-        .margin = 1.12F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k <= 220 "
-                "and elements > 32768 "
-                "and elements > 390000",
-        .ranking = kRanking84,
-    },
-    {
-        .id = 85,
-        .problems = 2,
-        .margin = 1.30F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k <= 470 "
-                "and rows / k <= 47",
-        .ranking = kRanking85,
-    },
-    {
-        .id = 86,
-        .problems = 1,
-        .margin = 1.14F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k <= 470 "
-                "and rows / k > 47 "
-                "and results <= 180",
-        .ranking = kRanking86,
-    },
-    {
-        .id = 87,
-        .problems = 6,
-        .margin = 1.27F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k <= 470 "
-                "and rows / k > 47 "
-                "and results > 180 "
-                "and rows <= 4096",
-        .ranking = kRanking87,
-    },
-    {
-        .id = 88,
-        .problems = 4,
-        .margin = 1.02F,
-        .regret = 1.29F,
-        .regret_lo = 1.00F,
-        .regret_hi = 2.14F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k <= 470 "
-                "and rows / k > 47 "
-                "and results > 180 "
-                "and rows > 4096",
-        .ranking = kRanking88,
-    },
-    {
-        .id = 89,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements <= 2700 "
-                "and columns <= 820 "
-                "and k <= 14 "
-                "and elements <= 1000",
-        .ranking = kRanking89,
-    },
-    {
-        .id = 90,
-        .problems = 1,
-        .margin = 0.99F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements <= 2700 "
-                "and columns <= 820 "
-                "and k <= 14 "
-                "and elements > 1000",
-        .ranking = kRanking90,
-    },
-    {
-        .id = 91,
-        .problems = 7,
-        .margin = 1.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements <= 2700 "
-                "and columns <= 820 "
-                "and k > 14 "
-                "and columns / k <= 5.6",
-        .ranking = kRanking91,
-    },
-    {
-        .id = 92,
-        .problems = 1,
-        .margin = 1.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements <= 2700 "
-                "and columns <= 820 "
-                "and k > 14 "
-                "and columns / k > 5.6",
-        .ranking = kRanking92,
-    },
-    {
-        .id = 93,
-        .problems = 11,
-        .margin = 1.05F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements <= 2700 "
-                "and columns > 820 "
-                "and elements <= 2048",
-        .ranking = kRanking93,
-    },
-    {
-        .id = 94,
-        .problems = 3,
-        .margin = 1.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements <= 2700 "
-                "and columns > 820 "
-                "and elements > 2048 "
-                "and results <= 3",
-        .ranking = kRanking94,
-    },
-    {
-        .id = 95,
-        .problems = 2,
-        .margin = 1.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements <= 2700 "
-                "and columns > 820 "
-                "and elements > 2048 "
-                "and results > 3",
-        .ranking = kRanking95,
-    },
-    {
-        .id = 96,
-        .problems = 1,
-        .margin = 1.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements > 2700 "
-                "and rows / k <= 3300 "
-                "and columns <= 100 "
-                "and rows / k <= 6 "
-                "and rows / k <= 1.5",
-        .ranking = kRanking96,
-    },
-    {
-        .id = 97,
-        .problems = 1,
-        .margin = 0.98F,
-        .regret = 1.02F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements > 2700 "
-                "and rows / k <= 3300 "
-                "and columns <= 100 "
-                "and rows / k <= 6 "
-                "and rows / k > 1.5",
-        .ranking = kRanking97,
-    },
-    {
-        .id = 98,
-        .problems = 4,
-        .margin = 1.05F,
-        .regret = 1.14F,
-        .regret_lo = 1.05F,
-        .regret_hi = 1.25F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements > 2700 "
-                "and rows / k <= 3300 "
-                "and columns <= 100 "
-                "and rows / k > 6 "
-                "and results <= 8192 "
-                "and columns <= 64",
-        .ranking = kRanking98,
-    },
-    {
-        .id = 99,
-        .problems = 1,
-        .margin = 0.99F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements > 2700 "
-                "and rows / k <= 3300 "
-                "and columns <= 100 "
-                "and rows / k > 6 "
-                "and results <= 8192 "
-                "and columns > 64",
-        .ranking = kRanking99,
-    },
-    {
-        .id = 100,
-        .problems = 6,
-        .margin = 1.08F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.09F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements > 2700 "
-                "and rows / k <= 3300 "
-                "and columns <= 100 "
-                "and rows / k > 6 "
-                "and results > 8192",
-        .ranking = kRanking100,
-    },
-    {
-        .id = 101,
-        .problems = 2,
-        .margin = 1.27F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements > 2700 "
-                "and rows / k <= 3300 "
-                "and columns > 100 "
-                "and columns * k <= 820 "
-                "and rows <= 100",
-        .ranking = kRanking101,
-    },
-    {
-        .id = 102,
-        .problems = 8,
-        .margin = 1.03F,
-        .regret = 1.27F,
-        .regret_lo = 1.06F,
-        .regret_hi = 1.58F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements > 2700 "
-                "and rows / k <= 3300 "
-                "and columns > 100 "
-                "and columns * k <= 820 "
-                "and rows > 100",
-        .ranking = kRanking102,
-    },
-    {
-        .id = 103,
-        .problems = 1,
-        .margin = 1.19F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements > 2700 "
-                "and rows / k <= 3300 "
-                "and columns > 100 "
-                "and columns * k > 820 "
-                "and rows <= 10000 "
-                "and columns / k <= 32 "
-                "and k <= 9",
-        .ranking = kRanking103,
-    },
-    {
-        .id = 104,
-        .problems = 1,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements > 2700 "
-                "and rows / k <= 3300 "
-                "and columns > 100 "
-                "and columns * k > 820 "
-                "and rows <= 10000 "
-                "and columns / k <= 32 "
-                "and k > 9 "
-                "and rows <= 270 "
-                "and columns * k <= 3300",
-        .ranking = kRanking104,
-    },
-    {
-        .id = 105,
-        .problems = 36,
-        .margin = 1.21F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements > 2700 "
-                "and rows / k <= 3300 "
-                "and columns > 100 "
-                "and columns * k > 820 "
-                "and rows <= 10000 "
-                "and columns / k <= 32 "
-                "and k > 9 "
-                "and rows <= 270 "
-                "and columns * k > 3300",
-        .ranking = kRanking105,
-    },
-    {
-        .id = 106,
-        .problems = 26,
-        .margin = 1.13F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements > 2700 "
-                "and rows / k <= 3300 "
-                "and columns > 100 "
-                "and columns * k > 820 "
-                "and rows <= 10000 "
-                "and columns / k <= 32 "
-                "and k > 9 "
-                "and rows > 270 "
-                "and columns <= 12000",
-        .ranking = kRanking106,
-    },
-    {
-        .id = 107,
-        .problems = 1,
-        .margin = 1.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements > 2700 "
-                "and rows / k <= 3300 "
-                "and columns > 100 "
-                "and columns * k > 820 "
-                "and rows <= 10000 "
-                "and columns / k <= 32 "
-                "and k > 9 "
-                "and rows > 270 "
-                "and columns > 12000",
-        .ranking = kRanking107,
-    },
-    {
-        .id = 108,
-        .problems = 1,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements > 2700 "
-                "and rows / k <= 3300 "
-                "and columns > 100 "
-                "and columns * k > 820 "
-                "and rows <= 10000 "
-                "and columns / k > 32 "
-                "and columns <= 330",
-        .ranking = kRanking108,
-    },
-    {
-        .id = 109,
-        .problems = 118,
-        .margin = 1.13F,
-        .regret = 1.04F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.06F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements > 2700 "
-                "and rows / k <= 3300 "
-                "and columns > 100 "
-                "and columns * k > 820 "
-                "and rows <= 10000 "
-                "and columns / k > 32 "
-                "and columns > 330 "
-                "and results <= 470 "
-                "and rows / columns <= 0.27",
-        .ranking = kRanking109,
-    },
-    {
-        .id = 110,
-        .problems = 1,
-        .margin = 1.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements > 2700 "
-                "and rows / k <= 3300 "
-                "and columns > 100 "
-                "and columns * k > 820 "
-                "and rows <= 10000 "
-                "and columns / k > 32 "
-                "and columns > 330 "
-                "and results <= 470 "
-                "and rows / columns > 0.27",
-        .ranking = kRanking110,
-    },
-    {
-        .id = 111,
-        .problems = 4,
-        .margin = 1.22F,
-        .regret = 1.15F,
-        .regret_lo = 1.05F,
-        .regret_hi = 1.27F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements > 2700 "
-                "and rows / k <= 3300 "
-                "and columns > 100 "
-                "and columns * k > 820 "
-                "and rows <= 10000 "
-                "and columns / k > 32 "
-                "and columns > 330 "
-                "and results > 470 "
-                "and rows / k <= 128 "
-                "and columns * k <= 5600",
-        .ranking = kRanking111,
-    },
-    {
-        .id = 112,
-        .problems = 70,
-        .margin = 1.19F,
-        .regret = 1.05F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.09F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements > 2700 "
-                "and rows / k <= 3300 "
-                "and columns > 100 "
-                "and columns * k > 820 "
-                "and rows <= 10000 "
-                "and columns / k > 32 "
-                "and columns > 330 "
-                "and results > 470 "
-                "and rows / k <= 128 "
-                "and columns * k > 5600",
-        .ranking = kRanking112,
-    },
-    {
-        .id = 113,
-        .problems = 11,
-        .margin = 1.03F,
-        .regret = 1.04F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.09F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements > 2700 "
-                "and rows / k <= 3300 "
-                "and columns > 100 "
-                "and columns * k > 820 "
-                "and rows <= 10000 "
-                "and columns / k > 32 "
-                "and columns > 330 "
-                "and results > 470 "
-                "and rows / k > 128 "
-                "and columns * k <= 27000",
-        .ranking = kRanking113,
-    },
-    {
-        .id = 114,
-        .problems = 2,
-        .margin = 1.21F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements > 2700 "
-                "and rows / k <= 3300 "
-                "and columns > 100 "
-                "and columns * k > 820 "
-                "and rows <= 10000 "
-                "and columns / k > 32 "
-                "and columns > 330 "
-                "and results > 470 "
-                "and rows / k > 128 "
-                "and columns * k > 27000",
-        .ranking = kRanking114,
-    },
-    {
-        .id = 115,
-        .problems = 2,
-        .margin = 1.10F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements > 2700 "
-                "and rows / k <= 3300 "
-                "and columns > 100 "
-                "and columns * k > 820 "
-                "and rows > 10000",
-        .ranking = kRanking115,
-    },
-    {
-        .id = 116,
-        .problems = 1,
-        .margin = 1.66F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements > 2700 "
-                "and rows / k > 3300 "
-                "and elements <= 5600000",
-        .ranking = kRanking116,
-    },
-    {
-        .id = 117,
-        .problems = 1,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and elements > 680 "
-                "and columns * k > 220 "
-                "and columns * k > 470 "
-                "and elements > 2700 "
-                "and rows / k > 3300 "
-                "and elements > 5600000",
-        .ranking = kRanking117,
-    },
-    {
-        .id = 118,
-        .problems = 4,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed and order != ascending and elements <= 1000 and k <= 82",
-        .ranking = kRanking118,
-    },
-    {
-        .id = 119,
-        .problems = 2,
-        .margin = 1.04F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "layout != transposed and order != ascending and elements <= 1000 and k > 82",
-        .ranking = kRanking119,
-    },
-    {
-        .id = 120,
-        .problems = 7,
-        .margin = 1.48F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k <= 560 "
-                "and elements <= 47000 "
-                "and results <= 2700",
-        .ranking = kRanking120,
-    },
-    {
-        .id = 121,
-        .problems = 3,
-        .margin = 0.78F,
-        .regret = 1.33F,
-        .regret_lo = 1.00F,
-        .regret_hi = 2.23F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k <= 560 "
-                "and elements <= 47000 "
-                "and results > 2700",
-        .ranking = kRanking121,
-    },
-    {
-        .id = 122,
-        .problems = 1,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k <= 560 "
-                "and elements > 47000 "
-                "and columns * k <= 330 "
-                "and columns * k <= 270 "
-                "and columns / k <= 10",
-        .ranking = kRanking122,
-    },
-    {
-        .id = 123,
-        .problems = 5,
-        .margin = 0.91F,
-        .regret = 1.25F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.57F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k <= 560 "
-                "and elements > 47000 "
-                "and columns * k <= 330 "
-                "and columns * k <= 270 "
-                "and columns / k > 10",
-        .ranking = kRanking123,
-    },
-    {
-        .id = 124,
-        .problems = 2,
-        .margin = 1.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k <= 560 "
-                "and elements > 47000 "
-                "and columns * k <= 330 "
-                "and columns * k > 270",
-        .ranking = kRanking124,
-    },
-    {
-        .id = 125,
-        .problems = 3,
-        .margin = 1.34F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k <= 560 "
-                "and elements > 47000 "
-                "and columns * k > 330",
-        .ranking = kRanking125,
-    },
-    {
-        .id = 126,
-        .problems = 1,
-        .margin = 1.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements <= 4700 "
-                "and columns * k <= 10000 "
-                "and k <= 1",
-        .ranking = kRanking126,
-    },
-    {
-        .id = 127,
-        .problems = 4,
-        .margin = 1.08F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.10F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements <= 4700 "
-                "and columns * k <= 10000 "
-                "and k > 1",
-        .ranking = kRanking127,
-    },
-    {
-        .id = 128,
-        .problems = 5,
-        .margin = 1.06F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements <= 4700 "
-                "and columns * k > 10000",
-        .ranking = kRanking128,
-    },
-    {
-        .id = 129,
-        .problems = 9,
-        .margin = 1.19F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and rows * k <= 18 "
-                "and rows / k <= 4",
-        .ranking = kRanking129,
-    },
-    {
-        .id = 130,
-        .problems = 1,
-        .margin = 1.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and rows * k <= 18 "
-                "and rows / k > 4",
-        .ranking = kRanking130,
-    },
-    {
-        .id = 131,
-        .problems = 4,
-        .margin = 1.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and rows * k > 18 "
-                "and results <= 180 "
-                "and k <= 100 "
-                "and columns * k <= 39000",
-        .ranking = kRanking131,
-    },
-    {
-        .id = 132,
-        .problems = 11,
-        .margin = 1.19F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and rows * k > 18 "
-                "and results <= 180 "
-                "and k <= 100 "
-                "and columns * k > 39000 "
-                "and rows / columns <= 0.0012",
-        .ranking = kRanking132,
-    },
-    {
-        .id = 133,
-        .problems = 1,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and rows * k > 18 "
-                "and results <= 180 "
-                "and k <= 100 "
-                "and columns * k > 39000 "
-                "and rows / columns > 0.0012",
-        .ranking = kRanking133,
-    },
-    {
-        .id = 134,
-        .problems = 2,
-        .margin = 1.06F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and rows * k > 18 "
-                "and results <= 180 "
-                "and k > 100",
-        .ranking = kRanking134,
-    },
-    {
-        .id = 135,
-        .problems = 8,
-        .margin = 1.15F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and rows * k > 18 "
-                "and results > 180 "
-                "and elements <= 8200000 "
-                "and rows <= 18",
-        .ranking = kRanking135,
-    },
-    {
-        .id = 136,
-        .problems = 1,
-        .margin = 1.12F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and rows * k > 18 "
-                "and results > 180 "
-                "and elements <= 8200000 "
-                "and rows > 18 "
-                "and rows <= 22 "
-                "and columns / k <= 120",
-        .ranking = kRanking136,
-    },
-    {
-        .id = 137,
-        .problems = 2,
-        .margin = 1.02F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and rows * k > 18 "
-                "and results > 180 "
-                "and elements <= 8200000 "
-                "and rows > 18 "
-                "and rows <= 22 "
-                "and columns / k > 120",
-        .ranking = kRanking137,
-    },
-    {
-        .id = 138,
-        .problems = 7,
-        .margin = 1.05F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and rows * k > 18 "
-                "and results > 180 "
-                "and elements <= 8200000 "
-                "and rows > 18 "
-                "and rows > 22 "
-                "and k <= 9 "
-                "and rows <= 100",
-        .ranking = kRanking138,
-    },
-    {
-        .id = 139,
-        .problems = 4,
-        .margin = 1.18F,
-        .regret = 1.18F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.39F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and rows * k > 18 "
-                "and results > 180 "
-                "and elements <= 8200000 "
-                "and rows > 18 "
-                "and rows > 22 "
-                "and k <= 9 "
-                "and rows > 100 "
-                "and rows <= 220 "
-                "and columns * k <= 18000",
-        .ranking = kRanking139,
-    },
-    {
-        .id = 140,
-        .problems = 2,
-        .margin = 0.94F,
-        .regret = 1.31F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.72F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and rows * k > 18 "
-                "and results > 180 "
-                "and elements <= 8200000 "
-                "and rows > 18 "
-                "and rows > 22 "
-                "and k <= 9 "
-                "and rows > 100 "
-                "and rows <= 220 "
-                "and columns * k > 18000",
-        .ranking = kRanking140,
-    },
-    {
-        .id = 141,
-        .problems = 5,
-        .margin = 1.11F,
-        .regret = 1.13F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.40F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and rows * k > 18 "
-                "and results > 180 "
-                "and elements <= 8200000 "
-                "and rows > 18 "
-                "and rows > 22 "
-                "and k <= 9 "
-                "and rows > 100 "
-                "and rows > 220",
-        .ranking = kRanking141,
-    },
-    {
-        .id = 142,
-        .problems = 1,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and rows * k > 18 "
-                "and results > 180 "
-                "and elements <= 8200000 "
-                "and rows > 18 "
-                "and rows > 22 "
-                "and k > 9 "
-                "and results <= 512",
-        .ranking = kRanking142,
-    },
-    {
-        .id = 143,
-        .problems = 32,
-        .margin = 1.15F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and rows * k > 18 "
-                "and results > 180 "
-                "and elements <= 8200000 "
-                "and rows > 18 "
-                "and rows > 22 "
-                "and k > 9 "
-                "and results > 512",
-        .ranking = kRanking143,
-    },
-    {
-        .id = 144,
-        .problems = 1,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and elements > 1000 "
-                "and columns * k > 560 "
-                "and elements > 4700 "
-                "and rows * k > 18 "
-                "and results > 180 "
-                "and elements > 8200000",
-        .ranking = kRanking144,
-    },
+    {0, 3, 1.01F, 1.00F, 1.00F, 1.00F, ranked(0, 3)},  // problems nearby
+    {1, 20, 1.86F, 1.00F, 1.00F, 1.01F, ranked(3, 1)},
+    {2, 1, 1.06F, 1.00F, 1.00F, 1.00F, ranked(4, 3)},
+    {3, 1, 1.10F, 1.00F, 1.00F, 1.00F, ranked(7, 1)},
+    {4, 1, 1.84F, 1.00F, 1.00F, 1.00F, ranked(8, 2)},
+    {5, 1, 1.22F, 1.00F, 1.00F, 1.00F, ranked(10, 1)},
+    {6, 3, 1.09F, 1.00F, 1.00F, 1.00F, ranked(11, 3)},
+    {7, 1, 1.09F, 1.00F, 1.00F, 1.00F, ranked(14, 5)},
+    {8, 4, 1.03F, 1.00F, 1.00F, 1.00F, ranked(19, 3)},
+    {9, 1, 1.02F, 1.00F, 1.00F, 1.00F, ranked(22, 3)},
+    {10, 1, 2.64F, 1.00F, 1.00F, 1.00F, ranked(25, 2)},
+    {11, 1, 1.18F, 1.00F, 1.00F, 1.00F, ranked(27, 1)},
+    {12, 8, 3.10F, 1.01F, 1.00F, 1.03F, ranked(28, 4)},
+    {13, 2, 0.72F, 1.86F, 1.35F, 2.58F, ranked(32, 4)},  // problems nearby
+    {14, 1, 1.06F, 1.00F, 1.00F, 1.00F, ranked(36, 6)},
+    {15, 4, 1.04F, 1.02F, 1.00F, 1.05F, ranked(42, 6)},
+    {16, 1, 2.00F, 1.00F, 1.00F, 1.00F, ranked(48, 5)},
+    {17, 3, 1.02F, 1.00F, 1.00F, 1.00F, ranked(53, 5)},  // problems nearby
+    {18, 1, 1.00F, 1.00F, 1.00F, 1.00F, ranked(58, 5)},
+    {19, 17, 1.58F, 1.07F, 1.00F, 1.22F, ranked(63, 5)},
+    {20, 3, 2.20F, 1.00F, 1.00F, 1.00F, ranked(68, 5)},
+    {21, 5, 1.04F, 1.01F, 1.00F, 1.02F, ranked(73, 5)},
+    {22, 2, 1.01F, 1.00F, 1.00F, 1.00F, ranked(78, 6)},
+    {23, 2, 1.08F, 1.00F, 1.00F, 1.00F, ranked(84, 6)},
+    {24, 60, 1.11F, 1.00F, 1.00F, 1.01F, ranked(90, 6)},
+    {25, 1, 1.40F, 1.00F, 1.00F, 1.00F, ranked(96, 6)},
+    {26, 123, 1.09F, 1.03F, 1.01F, 1.06F, ranked(102, 6)},
+    {27, 3, 1.12F, 1.02F, 1.00F, 1.06F, ranked(108, 6)},  // problems nearby
+    {28, 1, 0.99F, 1.01F, 1.01F, 1.01F, ranked(114, 5)},
+    {29, 2, 1.03F, 1.00F, 1.00F, 1.00F, ranked(119, 6)},
+    {30, 1, 1.00F, 1.00F, 1.00F, 1.00F, ranked(125, 5)},
+    {31, 3, 1.43F, 1.00F, 1.00F, 1.00F, ranked(130, 5)},  // problems nearby
+    {32, 2, 1.01F, 1.01F, 1.00F, 1.02F, ranked(135, 5)},
+    {33, 5, 1.03F, 1.04F, 1.01F, 1.08F, ranked(140, 6)},  // problems nearby
+    {34, 1, 1.42F, 1.00F, 1.00F, 1.00F, ranked(146, 4)},
+    {35, 20, 1.03F, 1.01F, 1.00F, 1.01F, ranked(150, 6)},
+    {36, 1, 1.81F, 1.00F, 1.00F, 1.00F, ranked(156, 5)},
+    {37, 1, 0.92F, 1.08F, 1.08F, 1.08F, ranked(161, 6)},  // problems nearby
+    {38, 21, 1.13F, 1.08F, 1.00F, 1.21F, ranked(167, 6)},
+    {39, 2, 1.03F, 1.01F, 1.00F, 1.01F, ranked(173, 6)},
+    {40, 15, 1.13F, 1.00F, 1.00F, 1.00F, ranked(179, 6)},
+    {41, 4, 1.08F, 1.15F, 1.00F, 1.52F, ranked(185, 5)},  // problems nearby
+    {42, 1, 1.75F, 1.00F, 1.00F, 1.00F, ranked(190, 6)},
+    {43, 2, 1.72F, 1.00F, 1.00F, 1.00F, ranked(196, 5)},
+    {44, 2, 4.70F, 1.00F, 1.00F, 1.00F, ranked(201, 1)},
+    {45, 2, 1.48F, 1.00F, 1.00F, 1.00F, ranked(202, 2)},
+    {46, 5, 2.72F, 1.00F, 1.00F, 1.00F, ranked(204, 4)},
+    {47, 1, 0.92F, 1.09F, 1.09F, 1.09F, ranked(208, 6)},  // problems nearby
+    {48, 2, 1.48F, 1.00F, 1.00F, 1.00F, ranked(214, 1)},
+    {49, 3, 1.07F, 1.00F, 1.00F, 1.00F, ranked(215, 3)},
+    {50, 32, 1.10F, 1.01F, 1.00F, 1.02F, ranked(218, 5)},
+    {51, 1, 1.03F, 1.00F, 1.00F, 1.00F, ranked(223, 6)},
+    {52, 1, 0.99F, 1.01F, 1.01F, 1.01F, ranked(229, 6)},
+    {53, 2, 1.27F, 1.00F, 1.00F, 1.00F, ranked(235, 5)},
+    {54, 1, 1.43F, 1.00F, 1.00F, 1.00F, ranked(240, 5)},
+    {55, 1, 1.04F, 1.00F, 1.00F, 1.00F, ranked(245, 6)},
+    {56, 3, 1.07F, 1.17F, 1.00F, 1.55F, ranked(251, 5)},  // problems nearby
+    {57, 1, 0.95F, 1.05F, 1.05F, 1.05F, ranked(256, 6)},
+    {58, 2, 1.13F, 1.00F, 1.00F, 1.00F, ranked(262, 5)},
+    {59, 4, 1.10F, 1.24F, 1.00F, 1.90F, ranked(267, 5)},  // problems nearby
+    {60, 1, 1.63F, 1.00F, 1.00F, 1.00F, ranked(272, 5)},
+    {61, 2, 1.08F, 1.11F, 1.00F, 1.23F, ranked(277, 5)},  // problems nearby
+    {62, 1, 1.08F, 1.00F, 1.00F, 1.00F, ranked(282, 5)},
+    {63, 2, 1.47F, 1.26F, 1.00F, 1.58F, ranked(287, 6)},  // problems nearby
+    {64, 16, 1.09F, 1.00F, 1.00F, 1.01F, ranked(293, 6)},
+    {65, 2, 1.35F, 1.00F, 1.00F, 1.00F, ranked(299, 6)},  // problems nearby
+    {66, 1, 1.13F, 1.00F, 1.00F, 1.00F, ranked(305, 6)},
+    {67, 4, 1.12F, 1.00F, 1.00F, 1.01F, ranked(311, 6)},
+    {68, 1, 1.07F, 1.00F, 1.00F, 1.00F, ranked(317, 5)},
+    {69, 1, 2.28F, 1.00F, 1.00F, 1.00F, ranked(322, 5)},
+    {70, 1, 1.00F, 1.00F, 1.00F, 1.00F, ranked(327, 5)},
+    {71, 12, 1.10F, 1.00F, 1.00F, 1.01F, ranked(332, 6)},
+    {72, 2, 1.49F, 1.00F, 1.00F, 1.00F, ranked(338, 5)},
+    {73, 4, 1.11F, 1.05F, 1.00F, 1.17F, ranked(343, 6)},  // problems nearby
+    {74, 5, 1.00F, 1.02F, 1.00F, 1.06F, ranked(349, 1)},
+    {75, 19, 1.00F, 1.00F, 1.00F, 1.00F, ranked(350, 1)},
+    {76, 1, 1.05F, 1.00F, 1.00F, 1.00F, ranked(351, 3)},
+    {77, 1, 1.04F, 1.00F, 1.00F, 1.00F, ranked(354, 4)},
+    {78, 2, 1.10F, 1.00F, 1.00F, 1.00F, ranked(358, 4)},
+    {79, 3, 1.00F, 1.02F, 1.00F, 1.06F, ranked(362, 1)},
+    {80, 1, 1.15F, 1.00F, 1.00F, 1.00F, ranked(363, 4)},
+    {81, 4, 1.28F, 1.01F, 1.00F, 1.02F, ranked(367, 2)},
+    {82, 1, 0.99F, 1.01F, 1.01F, 1.01F, ranked(369, 6)},
+    {83, 4, 1.34F, 1.00F, 1.00F, 1.00F, ranked(375, 5)},
+    {84, 2, 1.12F, 1.00F, 1.00F, 1.00F, ranked(380, 5)},
+    {85, 2, 1.30F, 1.00F, 1.00F, 1.00F, ranked(385, 5)},
+    {86, 1, 1.14F, 1.00F, 1.00F, 1.00F, ranked(390, 5)},
+    {87, 6, 1.27F, 1.02F, 1.00F, 1.05F, ranked(395, 6)},
+    {88, 4, 1.02F, 1.29F, 1.00F, 2.14F, ranked(401, 6)},  // problems nearby
+    {89, 2, 1.00F, 1.02F, 1.00F, 1.04F, ranked(407, 1)},
+    {90, 1, 0.99F, 1.01F, 1.01F, 1.01F, ranked(408, 6)},
+    {91, 7, 1.11F, 1.00F, 1.00F, 1.00F, ranked(414, 5)},
+    {92, 1, 1.11F, 1.00F, 1.00F, 1.00F, ranked(419, 5)},
+    {93, 11, 1.05F, 1.03F, 1.00F, 1.06F, ranked(424, 5)},
+    {94, 3, 1.02F, 1.00F, 1.00F, 1.00F, ranked(429, 5)},  // problems nearby
+    {95, 2, 1.13F, 1.00F, 1.00F, 1.00F, ranked(434, 5)},
+    {96, 1, 1.11F, 1.00F, 1.00F, 1.00F, ranked(439, 6)},
+    {97, 1, 0.98F, 1.02F, 1.02F, 1.02F, ranked(445, 6)},
+    {98, 4, 1.05F, 1.14F, 1.05F, 1.25F, ranked(451, 6)},  // problems nearby
+    {99, 1, 0.99F, 1.01F, 1.01F, 1.01F, ranked(457, 5)},
+    {100, 6, 1.08F, 1.03F, 1.00F, 1.09F, ranked(462, 6)},
+    {101, 2, 1.27F, 1.00F, 1.00F, 1.00F, ranked(468, 5)},
+    {102, 8, 1.03F, 1.27F, 1.06F, 1.58F, ranked(473, 6)},  // problems nearby
+    {103, 1, 1.19F, 1.00F, 1.00F, 1.00F, ranked(479, 6)},
+    {104, 1, 1.18F, 1.00F, 1.00F, 1.00F, ranked(485, 6)},
+    {105, 36, 1.21F, 1.02F, 1.01F, 1.03F, ranked(491, 6)},
+    {106, 26, 1.13F, 1.02F, 1.01F, 1.05F, ranked(497, 6)},
+    {107, 1, 1.01F, 1.00F, 1.00F, 1.00F, ranked(503, 6)},
+    {108, 1, 1.09F, 1.00F, 1.00F, 1.00F, ranked(509, 6)},
+    {109, 118, 1.13F, 1.04F, 1.02F, 1.06F, ranked(515, 6)},
+    {110, 1, 1.01F, 1.00F, 1.00F, 1.00F, ranked(521, 5)},
+    {111, 4, 1.22F, 1.15F, 1.05F, 1.27F, ranked(526, 6)},
+    {112, 70, 1.19F, 1.05F, 1.03F, 1.09F, ranked(532, 6)},
+    {113, 11, 1.03F, 1.04F, 1.00F, 1.09F, ranked(538, 6)},
+    {114, 2, 1.21F, 1.02F, 1.00F, 1.03F, ranked(544, 6)},
+    {115, 2, 1.10F, 1.02F, 1.00F, 1.05F, ranked(550, 6)},
+    {116, 1, 1.66F, 1.00F, 1.00F, 1.00F, ranked(556, 5)},
+    {117, 1, 1.05F, 1.00F, 1.00F, 1.00F, ranked(561, 6)},  // problems nearby
+    {118, 4, 1.00F, 1.00F, 1.00F, 1.00F, ranked(567, 1)},
+    {119, 2, 1.04F, 1.02F, 1.00F, 1.03F, ranked(568, 5)},  // problems nearby
+    {120, 7, 1.48F, 1.01F, 1.00F, 1.02F, ranked(573, 3)},
+    {121, 3, 0.78F, 1.33F, 1.00F, 2.23F, ranked(576, 6)},  // problems nearby
+    {122, 1, 1.08F, 1.00F, 1.00F, 1.00F, ranked(582, 6)},
+    {123, 5, 0.91F, 1.25F, 1.02F, 1.57F, ranked(588, 6)},  // problems nearby
+    {124, 2, 1.02F, 1.00F, 1.00F, 1.00F, ranked(594, 6)},
+    {125, 3, 1.34F, 1.00F, 1.00F, 1.00F, ranked(600, 6)},
+    {126, 1, 1.01F, 1.00F, 1.00F, 1.00F, ranked(606, 6)},
+    {127, 4, 1.08F, 1.03F, 1.00F, 1.10F, ranked(612, 5)},
+    {128, 5, 1.06F, 1.01F, 1.00F, 1.02F, ranked(617, 5)},
+    {129, 9, 1.19F, 1.00F, 1.00F, 1.01F, ranked(622, 6)},
+    {130, 1, 1.01F, 1.00F, 1.00F, 1.00F, ranked(628, 6)},
+    {131, 4, 1.13F, 1.00F, 1.00F, 1.00F, ranked(634, 6)},
+    {132, 11, 1.19F, 1.01F, 1.00F, 1.02F, ranked(640, 6)},
+    {133, 1, 1.04F, 1.00F, 1.00F, 1.00F, ranked(646, 6)},
+    {134, 2, 1.06F, 1.00F, 1.00F, 1.00F, ranked(652, 5)},
+    {135, 8, 1.15F, 1.01F, 1.00F, 1.02F, ranked(657, 6)},
+    {136, 1, 1.12F, 1.00F, 1.00F, 1.00F, ranked(663, 6)},
+    {137, 2, 1.02F, 1.02F, 1.00F, 1.03F, ranked(669, 6)},
+    {138, 7, 1.05F, 1.02F, 1.00F, 1.05F, ranked(675, 6)},
+    {139, 4, 1.18F, 1.18F, 1.00F, 1.39F, ranked(681, 6)},  // problems nearby
+    {140, 2, 0.94F, 1.31F, 1.00F, 1.72F, ranked(687, 6)},  // problems nearby
+    {141, 5, 1.11F, 1.13F, 1.00F, 1.40F, ranked(693, 6)},
+    {142, 1, 1.18F, 1.00F, 1.00F, 1.00F, ranked(699, 6)},
+    {143, 32, 1.15F, 1.01F, 1.00F, 1.02F, ranked(705, 6)},
+    {144, 1, 1.08F, 1.00F, 1.00F, 1.00F, ranked(711, 6)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.layout == MatrixLayout::transposed) {
-        if (problem.order == ListOrder::ascending) {
-            if (problem.elements() <= 3300) {
-                if (problem.results() <= 560) {
-                    if (product(problem.columns, problem.k) <= 6800) {
-                        if (ratio(problem.rows, problem.k) <= 18) {
-                            if (ratio(problem.rows, problem.columns) <= 0.0039) {
-                                // cpu_minima_avx512 default
-                                // 3 problems nearby, margin 1.01, regret 1.00 [1.00, 1.00]
-                                return kLeaves[0];
-                            } else {
-                                if (problem.results() <= 390) {
-                                    // cpu_scalar default
-                                    // 20 problems, margin 1.86, regret 1.00 [1.00, 1.01]
-                                    return kLeaves[1];
-                                } else {
-                                    // cpu_avx512 rows=16
-                                    // 1 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[2];
-                                }
-                            }
-                        } else {
-                            if (ratio(problem.columns, problem.k) <= 27) {
-                                // cpu_scalar default
-                                // 1 problems, margin 1.10, regret 1.00 [1.00, 1.00]
-                                return kLeaves[3];
-                            } else {
-                                // cpu_openmp rows=16
-                                // 1 problems, margin 1.84, regret 1.00 [1.00, 1.00]
-                                return kLeaves[4];
-                            }
-                        }
-                    } else {
-                        if (problem.elements() <= 560) {
-                            // cpu_scalar default
-                            // 1 problems, margin 1.22, regret 1.00 [1.00, 1.00]
-                            return kLeaves[5];
-                        } else {
-                            // cpu_minima_avx512 default
-                            // 3 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                            return kLeaves[6];
-                        }
-                    }
-                } else {
-                    if (ratio(problem.rows, problem.columns) <= 0.1) {
-                        // cpu_minima_avx512 default
-                        // 1 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                        return kLeaves[7];
-                    } else {
-                        if (problem.results() <= 1800) {
-                            // cpu_avx512 rows=16
-                            // 4 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                            return kLeaves[8];
-                        } else {
-                            // cpu_avx512 rows=64
-                            // 1 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                            return kLeaves[9];
-                        }
-                    }
-                }
-            } else {
-                if (product(problem.columns, problem.k) <= 220) {
-                    if (problem.k <= 2) {
-                        if (problem.rows <= 82) {
-                            // cpu_openmp rows=16
-                            // 1 problems, margin 2.64, regret 1.00 [1.00, 1.00]
-                            return kLeaves[10];
-                        } else {
-                            if (problem.elements() <= 3900) {
-                                // cpu_scalar default
-                                // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                                return kLeaves[11];
-                            } else {
-                                // cpu_openmp rows=64
-                                // 8 problems, margin 3.10, regret 1.01 [1.00, 1.03]
-                                return kLeaves[12];
-                            }
-                        }
-                    } else {
-                        if (problem.results() <= 2200) {
-                            // cpu_openmp rows=16
-                            // 2 problems nearby, margin 0.72, regret 1.86 [1.35, 2.58]
-                            return kLeaves[13];
-                        } else {
-                            // cpu_minima_avx2 default
-                            // 1 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                            return kLeaves[14];
-                        }
-                    }
-                } else {
-                    if (ratio(problem.rows, problem.k) <= 3300) {
-                        if (ratio(problem.columns, problem.k) <= 270'000) {
-                            if (problem.columns <= 47) {
-                                // cpu_minima_avx2 default
-                                // 4 problems, margin 1.04, regret 1.02 [1.00, 1.05]
-                                return kLeaves[15];
-                            } else {
-                                if (product(problem.columns, problem.k) <= 256) {
-                                    if (problem.results() <= 1500) {
-                                        // cpu_openmp rows=64
-                                        // 1 problems, margin 2.00, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[16];
-                                    } else {
-                                        // cpu_minima_avx512 default
-                                        // 3 problems nearby, margin 1.02, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[17];
-                                    }
-                                } else {
-                                    if (ratio(problem.rows, problem.columns) <= 0.68) {
-                                        if (product(problem.columns, problem.k) <= 1800) {
-                                            if (ratio(problem.rows, problem.columns) <= 0.015) {
-                                                // cpu_minima_avx512 default
-                                                // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[18];
-                                            } else {
-                                                if (problem.rows <= 100) {
-                                                    // cpu_openmp rows=16
-                                                    // 17 problems, margin 1.58, regret 1.07 [1.00, 1.22]
-                                                    return kLeaves[19];
-                                                } else {
-                                                    // cpu_openmp rows=64
-                                                    // 3 problems, margin 2.20, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[20];
-                                                }
-                                            }
-                                        } else {
-                                            if (ratio(problem.columns, problem.k) <= 1.5) {
-                                                if (problem.elements() <= 27'000) {
-                                                    // cpu_avx512 rows=16
-                                                    // 5 problems, margin 1.04, regret 1.01 [1.00, 1.02]
-                                                    return kLeaves[21];
-                                                } else {
-                                                    // cpu_minima_avx512 default
-                                                    // 2 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[22];
-                                                }
-                                            } else {
-                                                if (problem.columns <= 120) {
-                                                    // cpu_avx512 rows=16
-                                                    // 2 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[23];
-                                                } else {
-                                                    if (problem.elements() <= 8'388'608) {
-                                                        if (ratio(problem.rows, problem.k) <= 0.33) {
-                                                            if (problem.elements() <= 8'200'000) {
-                                                                // cpu_minima_avx512 default
-                                                                // 60 problems, margin 1.11, regret 1.00 [1.00, 1.01]
-                                                                return kLeaves[24];
-                                                            } else {
-                                                                // cpu_avx2 rows=16
-                                                                // 1 problems, margin 1.40, regret 1.00 [1.00, 1.00]
-                                                                return kLeaves[25];
-                                                            }
-                                                        } else {
-                                                            // cpu_minima_avx512 default
-                                                            // 123 problems, margin 1.09, regret 1.03 [1.01, 1.06]
-                                                            return kLeaves[26];
-                                                        }
-                                                    } else {
-                                                        if (problem.results() <= 1800) {
-                                                            if (problem.k <= 2) {
-                                                                // cpu_minima_avx512 default
-                                                                // 3 problems nearby, margin 1.12, regret 1.02 [1.00, 1.06]
-                                                                return kLeaves[27];
-                                                            } else {
-                                                                // cpu_avx512 rows=64
-                                                                // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
-                                                                return kLeaves[28];
-                                                            }
-                                                        } else {
-                                                            // cpu_minima_avx512 default
-                                                            // 2 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[29];
-                                                        }
-                                                    }
-                                                }
-                                            }
-                                        }
-                                    } else {
-                                        if (problem.results() <= 820) {
-                                            if (problem.elements() <= 47'000) {
-                                                // cpu_openmp rows=16
-                                                // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[30];
-                                            } else {
-                                                // cpu_openmp rows=64
-                                                // 3 problems nearby, margin 1.43, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[31];
-                                            }
-                                        } else {
-                                            if (problem.k <= 1) {
-                                                // cpu_openmp rows=64
-                                                // 2 problems, margin 1.01, regret 1.01 [1.00, 1.02]
-                                                return kLeaves[32];
-                                            } else {
-                                                if (problem.elements() <= 12'000) {
-                                                    if (problem.rows <= 180) {
-                                                        // cpu_minima_avx512 default
-                                                        // 5 problems nearby, margin 1.03, regret 1.04 [1.01, 1.08]
-                                                        return kLeaves[33];
-                                                    } else {
-                                                        // cpu_openmp rows=64
-                                                        // 1 problems, margin 1.42, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[34];
-                                                    }
-                                                } else {
-                                                    if (problem.results() <= 22'000) {
-                                                        if (problem.rows <= 3900) {
-                                                            // cpu_minima_avx512 default
-                                                            // 20 problems, margin 1.03, regret 1.01 [1.00, 1.01]
-                                                            return kLeaves[35];
-                                                        } else {
-                                                            if (problem.elements() <= 3'300'000) {
-                                                                // cpu_openmp rows=64
-                                                                // 1 problems, margin 1.81, regret 1.00 [1.00, 1.00]
-                                                                return kLeaves[36];
-                                                            } else {
-                                                                // cpu_minima_avx512 default
-                                                                // 1 problems nearby, margin 0.92, regret 1.08 [1.08, 1.08]
-                                                                return kLeaves[37];
-                                                            }
-                                                        }
-                                                    } else {
-                                                        if (product(problem.columns, problem.k) <= 22'000) {
-                                                            if (problem.k <= 100) {
-                                                                // cpu_minima_avx512 default
-                                                                // 21 problems, margin 1.13, regret 1.08 [1.00, 1.21]
-                                                                return kLeaves[38];
-                                                            } else {
-                                                                // cpu_avx512 rows=16
-                                                                // 2 problems, margin 1.03, regret 1.01 [1.00, 1.01]
-                                                                return kLeaves[39];
-                                                            }
-                                                        } else {
-                                                            // cpu_minima_avx512 default
-                                                            // 15 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[40];
-                                                        }
-                                                    }
-                                                }
-                                            }
-                                        }
-                                    }
-                                }
-                            }
-                        } else {
-                            if (problem.elements() <= 8'388'608) {
-                                // cpu_minima_avx512 default
-                                // 4 problems nearby, margin 1.08, regret 1.15 [1.00, 1.52]
-                                return kLeaves[41];
-                            } else {
-                                // cpu_avx2 rows=64
-                                // 1 problems, margin 1.75, regret 1.00 [1.00, 1.00]
-                                return kLeaves[42];
-                            }
-                        }
-                    } else {
-                        // cpu_openmp rows=64
-                        // 2 problems, margin 1.72, regret 1.00 [1.00, 1.00]
-                        return kLeaves[43];
-                    }
-                }
-            }
-        } else {
-            if (product(problem.columns, problem.k) <= 330) {
-                if (problem.elements() <= 1200) {
-                    // cpu_scalar default
-                    // 2 problems, margin 4.70, regret 1.00 [1.00, 1.00]
-                    return kLeaves[44];
-                } else {
-                    if (problem.results() <= 10'000) {
-                        if (problem.rows <= 180) {
-                            // cpu_openmp rows=16
-                            // 2 problems, margin 1.48, regret 1.00 [1.00, 1.00]
-                            return kLeaves[45];
-                        } else {
-                            // cpu_openmp rows=64
-                            // 5 problems, margin 2.72, regret 1.00 [1.00, 1.00]
-                            return kLeaves[46];
-                        }
-                    } else {
-                        // cpu_minima_avx2 default
-                        // 1 problems nearby, margin 0.92, regret 1.09 [1.09, 1.09]
-                        return kLeaves[47];
-                    }
-                }
-            } else {
-                if (problem.elements() <= 1500) {
-                    if (problem.results() <= 220) {
-                        // cpu_scalar default
-                        // 2 problems, margin 1.48, regret 1.00 [1.00, 1.00]
-                        return kLeaves[48];
-                    } else {
-                        // cpu_avx512 rows=16
-                        // 3 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                        return kLeaves[49];
-                    }
-                } else {
-                    if (problem.elements() <= 8'388'608) {
-                        if (problem.rows <= 68) {
-                            if (ratio(problem.rows, problem.columns) <= 0.022) {
-                                if (problem.rows <= 64) {
-                                    if (problem.elements() <= 6'800'000) {
-                                        // cpu_minima_avx512 default
-                                        // 32 problems, margin 1.10, regret 1.01 [1.00, 1.02]
-                                        return kLeaves[50];
-                                    } else {
-                                        // cpu_avx2 rows=64
-                                        // 1 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[51];
-                                    }
-                                } else {
-                                    // cpu_avx512 rows=64
-                                    // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
-                                    return kLeaves[52];
-                                }
-                            } else {
-                                if (problem.k <= 8) {
-                                    // cpu_openmp rows=16
-                                    // 2 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[53];
-                                } else {
-                                    if (problem.elements() <= 8192) {
-                                        if (problem.rows <= 22) {
-                                            if (ratio(problem.columns, problem.k) <= 3.3) {
-                                                // cpu_avx512 rows=64
-                                                // 1 problems, margin 1.43, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[54];
-                                            } else {
-                                                // cpu_minima_avx512 default
-                                                // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[55];
-                                            }
-                                        } else {
-                                            // cpu_avx512 rows=16
-                                            // 3 problems nearby, margin 1.07, regret 1.17 [1.00, 1.55]
-                                            return kLeaves[56];
-                                        }
-                                    } else {
-                                        // cpu_minima_avx512 default
-                                        // 1 problems, margin 0.95, regret 1.05 [1.05, 1.05]
-                                        return kLeaves[57];
-                                    }
-                                }
-                            }
-                        } else {
-                            if (ratio(problem.rows, problem.columns) <= 0.0033) {
-                                // cpu_avx2 rows=64
-                                // 2 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                                return kLeaves[58];
-                            } else {
-                                if (problem.k <= 2) {
-                                    if (ratio(problem.columns, problem.k) <= 470) {
-                                        // cpu_minima_avx512 default
-                                        // 4 problems nearby, margin 1.10, regret 1.24 [1.00, 1.90]
-                                        return kLeaves[59];
-                                    } else {
-                                        if (product(problem.columns, problem.k) <= 8192) {
-                                            if (product(problem.columns, problem.k) <= 6800) {
-                                                // cpu_openmp rows=64
-                                                // 1 problems, margin 1.63, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[60];
-                                            } else {
-                                                // cpu_minima_avx512 default
-                                                // 2 problems nearby, margin 1.08, regret 1.11 [1.00, 1.23]
-                                                return kLeaves[61];
-                                            }
-                                        } else {
-                                            // cpu_avx512 rows=64
-                                            // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[62];
-                                        }
-                                    }
-                                } else {
-                                    if (problem.results() <= 270) {
-                                        // cpu_openmp rows=16
-                                        // 2 problems nearby, margin 1.47, regret 1.26 [1.00, 1.58]
-                                        return kLeaves[63];
-                                    } else {
-                                        if (ratio(problem.rows, problem.columns) <= 1.8) {
-                                            if (ratio(problem.rows, problem.k) <= 100) {
-                                                if (product(problem.columns, problem.k) <= 820'000) {
-                                                    // cpu_minima_avx512 default
-                                                    // 16 problems, margin 1.09, regret 1.00 [1.00, 1.01]
-                                                    return kLeaves[64];
-                                                } else {
-                                                    if (product(problem.columns, problem.k) <= 1'048'576) {
-                                                        if (problem.elements() <= 1'500'000) {
-                                                            // cpu_minima_avx512 default
-                                                            // 2 problems nearby, margin 1.35, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[65];
-                                                        } else {
-                                                            // cpu_avx512 rows=64
-                                                            // 1 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[66];
-                                                        }
-                                                    } else {
-                                                        // cpu_minima_avx512 default
-                                                        // 4 problems, margin 1.12, regret 1.00 [1.00, 1.01]
-                                                        return kLeaves[67];
-                                                    }
-                                                }
-                                            } else {
-                                                if (problem.rows <= 560) {
-                                                    if (problem.elements() <= 65'536) {
-                                                        // cpu_minima_avx512 default
-                                                        // 1 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[68];
-                                                    } else {
-                                                        // cpu_openmp rows=64
-                                                        // 1 problems, margin 2.28, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[69];
-                                                    }
-                                                } else {
-                                                    // cpu_minima_avx512 default
-                                                    // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[70];
-                                                }
-                                            }
-                                        } else {
-                                            // cpu_minima_avx512 default
-                                            // 12 problems, margin 1.10, regret 1.00 [1.00, 1.01]
-                                            return kLeaves[71];
-                                        }
-                                    }
-                                }
-                            }
-                        }
-                    } else {
-                        if (problem.rows <= 100) {
-                            // cpu_avx2 rows=64
-                            // 2 problems, margin 1.49, regret 1.00 [1.00, 1.00]
-                            return kLeaves[72];
-                        } else {
-                            // cpu_minima_avx512 default
-                            // 4 problems nearby, margin 1.11, regret 1.05 [1.00, 1.17]
-                            return kLeaves[73];
-                        }
-                    }
-                }
-            }
-        }
-    } else {
-        if (problem.order == ListOrder::ascending) {
-            if (problem.elements() <= 680) {
-                if (problem.k <= 64) {
-                    if (product(problem.columns, problem.k) <= 18'000) {
-                        if (ratio(problem.columns, problem.k) <= 5.6) {
-                            // cpu_scalar default
-                            // 5 problems, margin 1.00, regret 1.02 [1.00, 1.06]
-                            return kLeaves[74];
-                        } else {
-                            if (problem.results() <= 56) {
-                                // cpu_scalar default
-                                // 19 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                return kLeaves[75];
-                            } else {
-                                // cpu_avx512 rows=16
-                                // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                                return kLeaves[76];
-                            }
-                        }
-                    } else {
-                        // cpu_minima_avx512 default
-                        // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                        return kLeaves[77];
-                    }
-                } else {
-                    // cpu_avx512 rows=16
-                    // 2 problems, margin 1.10, regret 1.00 [1.00, 1.00]
-                    return kLeaves[78];
-                }
-            } else {
-                if (product(problem.columns, problem.k) <= 220) {
-                    if (problem.elements() <= 32'768) {
-                        if (problem.elements() <= 2700) {
-                            // cpu_scalar default
-                            // 3 problems, margin 1.00, regret 1.02 [1.00, 1.06]
-                            return kLeaves[79];
-                        } else {
-                            if (problem.results() <= 22) {
-                                // cpu_avx512 rows=16
-                                // 1 problems, margin 1.15, regret 1.00 [1.00, 1.00]
-                                return kLeaves[80];
-                            } else {
-                                // cpu_openmp rows=16
-                                // 4 problems, margin 1.28, regret 1.01 [1.00, 1.02]
-                                return kLeaves[81];
-                            }
-                        }
-                    } else {
-                        if (problem.elements() <= 390'000) {
-                            if (problem.columns <= 16) {
-                                // cpu_minima_avx2 default
-                                // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
-                                return kLeaves[82];
-                            } else {
-                                // cpu_avx512 rows=16
-                                // 4 problems, margin 1.34, regret 1.00 [1.00, 1.00]
-                                return kLeaves[83];
-                            }
-                        } else {
-                            // cpu_minima_avx2 default
-                            // 2 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-                            return kLeaves[84];
-                        }
-                    }
-                } else {
-                    if (product(problem.columns, problem.k) <= 470) {
-                        if (ratio(problem.rows, problem.k) <= 47) {
-                            // cpu_openmp rows=16
-                            // 2 problems, margin 1.30, regret 1.00 [1.00, 1.00]
-                            return kLeaves[85];
-                        } else {
-                            if (problem.results() <= 180) {
-                                // cpu_openmp rows=16
-                                // 1 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                                return kLeaves[86];
-                            } else {
-                                if (problem.rows <= 4096) {
-                                    // cpu_avx512 rows=16
-                                    // 6 problems, margin 1.27, regret 1.02 [1.00, 1.05]
-                                    return kLeaves[87];
-                                } else {
-                                    // cpu_minima_avx2 default
-                                    // 4 problems nearby, margin 1.02, regret 1.29 [1.00, 2.14]
-                                    return kLeaves[88];
-                                }
-                            }
-                        }
-                    } else {
-                        if (problem.elements() <= 2700) {
-                            if (problem.columns <= 820) {
-                                if (problem.k <= 14) {
-                                    if (problem.elements() <= 1000) {
-                                        // cpu_scalar default
-                                        // 2 problems, margin 1.00, regret 1.02 [1.00, 1.04]
-                                        return kLeaves[89];
-                                    } else {
-                                        // cpu_avx512 rows=16
-                                        // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
-                                        return kLeaves[90];
-                                    }
-                                } else {
-                                    if (ratio(problem.columns, problem.k) <= 5.6) {
-                                        // cpu_avx512 rows=16
-                                        // 7 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[91];
-                                    } else {
-                                        // cpu_minima_avx512 default
-                                        // 1 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[92];
-                                    }
-                                }
-                            } else {
-                                if (problem.elements() <= 2048) {
-                                    // cpu_minima_avx512 default
-                                    // 11 problems, margin 1.05, regret 1.03 [1.00, 1.06]
-                                    return kLeaves[93];
-                                } else {
-                                    if (problem.results() <= 3) {
-                                        // cpu_minima_avx512 default
-                                        // 3 problems nearby, margin 1.02, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[94];
-                                    } else {
-                                        // cpu_avx512 rows=16
-                                        // 2 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[95];
-                                    }
-                                }
-                            }
-                        } else {
-                            if (ratio(problem.rows, problem.k) <= 3300) {
-                                if (problem.columns <= 100) {
-                                    if (ratio(problem.rows, problem.k) <= 6) {
-                                        if (ratio(problem.rows, problem.k) <= 1.5) {
-                                            // cpu_minima_avx512 default
-                                            // 1 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[96];
-                                        } else {
-                                            // cpu_avx512 rows=16
-                                            // 1 problems, margin 0.98, regret 1.02 [1.02, 1.02]
-                                            return kLeaves[97];
-                                        }
-                                    } else {
-                                        if (problem.results() <= 8192) {
-                                            if (problem.columns <= 64) {
-                                                // cpu_minima_avx2 default
-                                                // 4 problems nearby, margin 1.05, regret 1.14 [1.05, 1.25]
-                                                return kLeaves[98];
-                                            } else {
-                                                // cpu_avx512 rows=16
-                                                // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
-                                                return kLeaves[99];
-                                            }
-                                        } else {
-                                            // cpu_minima_avx2 default
-                                            // 6 problems, margin 1.08, regret 1.03 [1.00, 1.09]
-                                            return kLeaves[100];
-                                        }
-                                    }
-                                } else {
-                                    if (product(problem.columns, problem.k) <= 820) {
-                                        if (problem.rows <= 100) {
-                                            // cpu_openmp rows=16
-                                            // 2 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[101];
-                                        } else {
-                                            // cpu_minima_avx512 default
-                                            // 8 problems nearby, margin 1.03, regret 1.27 [1.06, 1.58]
-                                            return kLeaves[102];
-                                        }
-                                    } else {
-                                        if (problem.rows <= 10'000) {
-                                            if (ratio(problem.columns, problem.k) <= 32) {
-                                                if (problem.k <= 9) {
-                                                    // cpu_avx512 rows=16
-                                                    // 1 problems, margin 1.19, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[103];
-                                                } else {
-                                                    if (problem.rows <= 270) {
-                                                        if (product(problem.columns, problem.k) <= 3300) {
-                                                            // cpu_avx512 rows=16
-                                                            // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[104];
-                                                        } else {
-                                                            // cpu_minima_avx512 default
-                                                            // 36 problems, margin 1.21, regret 1.02 [1.01, 1.03]
-                                                            return kLeaves[105];
-                                                        }
-                                                    } else {
-                                                        if (problem.columns <= 12'000) {
-                                                            // cpu_minima_avx512 default
-                                                            // 26 problems, margin 1.13, regret 1.02 [1.01, 1.05]
-                                                            return kLeaves[106];
-                                                        } else {
-                                                            // cpu_avx2 rows=16
-                                                            // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[107];
-                                                        }
-                                                    }
-                                                }
-                                            } else {
-                                                if (problem.columns <= 330) {
-                                                    // cpu_avx512 rows=16
-                                                    // 1 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[108];
-                                                } else {
-                                                    if (problem.results() <= 470) {
-                                                        if (ratio(problem.rows, problem.columns) <= 0.27) {
-                                                            // cpu_minima_avx512 default
-                                                            // 118 problems, margin 1.13, regret 1.04 [1.02, 1.06]
-                                                            return kLeaves[109];
-                                                        } else {
-                                                            // cpu_avx512 rows=16
-                                                            // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[110];
-                                                        }
-                                                    } else {
-                                                        if (ratio(problem.rows, problem.k) <= 128) {
-                                                            if (product(problem.columns, problem.k) <= 5600) {
-                                                                // cpu_avx512 rows=16
-                                                                // 4 problems, margin 1.22, regret 1.15 [1.05, 1.27]
-                                                                return kLeaves[111];
-                                                            } else {
-                                                                // cpu_minima_avx512 default
-                                                                // 70 problems, margin 1.19, regret 1.05 [1.03, 1.09]
-                                                                return kLeaves[112];
-                                                            }
-                                                        } else {
-                                                            if (product(problem.columns, problem.k) <= 27'000) {
-                                                                // cpu_minima_avx512 default
-                                                                // 11 problems, margin 1.03, regret 1.04 [1.00, 1.09]
-                                                                return kLeaves[113];
-                                                            } else {
-                                                                // cpu_avx512 rows=16
-                                                                // 2 problems, margin 1.21, regret 1.02 [1.00, 1.03]
-                                                                return kLeaves[114];
-                                                            }
-                                                        }
-                                                    }
-                                                }
-                                            }
-                                        } else {
-                                            // cpu_avx512 rows=16
-                                            // 2 problems, margin 1.10, regret 1.02 [1.00, 1.05]
-                                            return kLeaves[115];
-                                        }
-                                    }
-                                }
-                            } else {
-                                if (problem.elements() <= 5'600'000) {
-                                    // cpu_openmp rows=64
-                                    // 1 problems, margin 1.66, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[116];
-                                } else {
-                                    // cpu_minima_avx512 default
-                                    // 1 problems nearby, margin 1.05, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[117];
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        } else {
-            if (problem.elements() <= 1000) {
-                if (problem.k <= 82) {
-                    // cpu_scalar default
-                    // 4 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                    return kLeaves[118];
-                } else {
-                    // cpu_minima_avx512 default
-                    // 2 problems nearby, margin 1.04, regret 1.02 [1.00, 1.03]
-                    return kLeaves[119];
-                }
-            } else {
-                if (product(problem.columns, problem.k) <= 560) {
-                    if (problem.elements() <= 47'000) {
-                        if (problem.results() <= 2700) {
-                            // cpu_openmp rows=16
-                            // 7 problems, margin 1.48, regret 1.01 [1.00, 1.02]
-                            return kLeaves[120];
-                        } else {
-                            // cpu_minima_avx2 default
-                            // 3 problems nearby, margin 0.78, regret 1.33 [1.00, 2.23]
-                            return kLeaves[121];
-                        }
-                    } else {
-                        if (product(problem.columns, problem.k) <= 330) {
-                            if (product(problem.columns, problem.k) <= 270) {
-                                if (ratio(problem.columns, problem.k) <= 10) {
-                                    // cpu_minima_avx2 default
-                                    // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[122];
-                                } else {
-                                    // cpu_avx512 rows=16
-                                    // 5 problems nearby, margin 0.91, regret 1.25 [1.02, 1.57]
-                                    return kLeaves[123];
-                                }
-                            } else {
-                                // cpu_minima_avx2 default
-                                // 2 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                                return kLeaves[124];
-                            }
-                        } else {
-                            // cpu_avx512 rows=16
-                            // 3 problems, margin 1.34, regret 1.00 [1.00, 1.00]
-                            return kLeaves[125];
-                        }
-                    }
-                } else {
-                    if (problem.elements() <= 4700) {
-                        if (product(problem.columns, problem.k) <= 10'000) {
-                            if (problem.k <= 1) {
-                                // cpu_minima_avx512 default
-                                // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                                return kLeaves[126];
-                            } else {
-                                // cpu_avx512 rows=16
-                                // 4 problems, margin 1.08, regret 1.03 [1.00, 1.10]
-                                return kLeaves[127];
-                            }
-                        } else {
-                            // cpu_minima_avx512 default
-                            // 5 problems, margin 1.06, regret 1.01 [1.00, 1.02]
-                            return kLeaves[128];
-                        }
-                    } else {
-                        if (product(problem.rows, problem.k) <= 18) {
-                            if (ratio(problem.rows, problem.k) <= 4) {
-                                // cpu_minima_avx512 default
-                                // 9 problems, margin 1.19, regret 1.00 [1.00, 1.01]
-                                return kLeaves[129];
-                            } else {
-                                // cpu_avx512 rows=16
-                                // 1 problems, margin 1.01, regret 1.00 [1.00, 1.00]
-                                return kLeaves[130];
-                            }
-                        } else {
-                            if (problem.results() <= 180) {
-                                if (problem.k <= 100) {
-                                    if (product(problem.columns, problem.k) <= 39'000) {
-                                        // cpu_minima_avx512 default
-                                        // 4 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[131];
-                                    } else {
-                                        if (ratio(problem.rows, problem.columns) <= 0.0012) {
-                                            // cpu_minima_avx512 default
-                                            // 11 problems, margin 1.19, regret 1.01 [1.00, 1.02]
-                                            return kLeaves[132];
-                                        } else {
-                                            // cpu_avx2 rows=16
-                                            // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[133];
-                                        }
-                                    }
-                                } else {
-                                    // cpu_avx512 rows=16
-                                    // 2 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[134];
-                                }
-                            } else {
-                                if (problem.elements() <= 8'200'000) {
-                                    if (problem.rows <= 18) {
-                                        // cpu_minima_avx512 default
-                                        // 8 problems, margin 1.15, regret 1.01 [1.00, 1.02]
-                                        return kLeaves[135];
-                                    } else {
-                                        if (problem.rows <= 22) {
-                                            if (ratio(problem.columns, problem.k) <= 120) {
-                                                // cpu_minima_avx2 default
-                                                // 1 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[136];
-                                            } else {
-                                                // cpu_avx512 rows=16
-                                                // 2 problems, margin 1.02, regret 1.02 [1.00, 1.03]
-                                                return kLeaves[137];
-                                            }
-                                        } else {
-                                            if (problem.k <= 9) {
-                                                if (problem.rows <= 100) {
-                                                    // cpu_minima_avx512 default
-                                                    // 7 problems, margin 1.05, regret 1.02 [1.00, 1.05]
-                                                    return kLeaves[138];
-                                                } else {
-                                                    if (problem.rows <= 220) {
-                                                        if (product(problem.columns, problem.k) <= 18'000) {
-                                                            // cpu_avx512 rows=16
-                                                            // 4 problems nearby, margin 1.18, regret 1.18 [1.00, 1.39]
-                                                            return kLeaves[139];
-                                                        } else {
-                                                            // cpu_minima_avx512 default
-                                                            // 2 problems nearby, margin 0.94, regret 1.31 [1.00, 1.72]
-                                                            return kLeaves[140];
-                                                        }
-                                                    } else {
-                                                        // cpu_minima_avx512 default
-                                                        // 5 problems, margin 1.11, regret 1.13 [1.00, 1.40]
-                                                        return kLeaves[141];
-                                                    }
-                                                }
-                                            } else {
-                                                if (problem.results() <= 512) {
-                                                    // cpu_minima_avx2 default
-                                                    // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[142];
-                                                } else {
-                                                    // cpu_minima_avx512 default
-                                                    // 32 problems, margin 1.15, regret 1.01 [1.00, 1.02]
-                                                    return kLeaves[143];
-                                                }
-                                            }
-                                        }
-                                    }
-                                } else {
-                                    // cpu_minima_avx2 default
-                                    // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[144];
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    is(layout, MatrixLayout::transposed, 148),
+    is(order, ListOrder::ascending, 89),
+    at_most(elements, 3300, 22),
+    at_most(results, 560, 17),
+    at_most(columns_times_k, 6800, 14),
+    at_most(rows_per_k, 18, 11),
+    at_most(rows_per_columns, 0.0039, 8),
+    leaf(0),
+    at_most(results, 390, 10),
+    leaf(1),
+    leaf(2),
+    at_most(columns_per_k, 27, 13),
+    leaf(3),
+    leaf(4),
+    at_most(elements, 560, 16),
+    leaf(5),
+    leaf(6),
+    at_most(rows_per_columns, 0.1, 19),
+    leaf(7),
+    at_most(results, 1800, 21),
+    leaf(8),
+    leaf(9),
+    at_most(columns_times_k, 220, 32),
+    at_most(k, 2, 29),
+    at_most(rows, 82, 26),
+    leaf(10),
+    at_most(elements, 3900, 28),
+    leaf(11),
+    leaf(12),
+    at_most(results, 2200, 31),
+    leaf(13),
+    leaf(14),
+    at_most(rows_per_k, 3300, 88),
+    at_most(columns_per_k, 270'000, 85),
+    at_most(columns, 47, 36),
+    leaf(15),
+    at_most(columns_times_k, 256, 40),
+    at_most(results, 1500, 39),
+    leaf(16),
+    leaf(17),
+    at_most(rows_per_columns, 0.68, 64),
+    at_most(columns_times_k, 1800, 47),
+    at_most(rows_per_columns, 0.015, 44),
+    leaf(18),
+    at_most(rows, 100, 46),
+    leaf(19),
+    leaf(20),
+    at_most(columns_per_k, 1.5, 51),
+    at_most(elements, 27'000, 50),
+    leaf(21),
+    leaf(22),
+    at_most(columns, 120, 53),
+    leaf(23),
+    at_most(elements, 8'388'608, 59),
+    at_most(rows_per_k, 0.33, 58),
+    at_most(elements, 8'200'000, 57),
+    leaf(24),
+    leaf(25),
+    leaf(26),
+    at_most(results, 1800, 63),
+    at_most(k, 2, 62),
+    leaf(27),
+    leaf(28),
+    leaf(29),
+    at_most(results, 820, 68),
+    at_most(elements, 47'000, 67),
+    leaf(30),
+    leaf(31),
+    at_most(k, 1, 70),
+    leaf(32),
+    at_most(elements, 12'000, 74),
+    at_most(rows, 180, 73),
+    leaf(33),
+    leaf(34),
+    at_most(results, 22'000, 80),
+    at_most(rows, 3900, 77),
+    leaf(35),
+    at_most(elements, 3'300'000, 79),
+    leaf(36),
+    leaf(37),
+    at_most(columns_times_k, 22'000, 84),
+    at_most(k, 100, 83),
+    leaf(38),
+    leaf(39),
+    leaf(40),
+    at_most(elements, 8'388'608, 87),
+    leaf(41),
+    leaf(42),
+    leaf(43),
+    at_most(columns_times_k, 330, 97),
+    at_most(elements, 1200, 92),
+    leaf(44),
+    at_most(results, 10'000, 96),
+    at_most(rows, 180, 95),
+    leaf(45),
+    leaf(46),
+    leaf(47),
+    at_most(elements, 1500, 101),
+    at_most(results, 220, 100),
+    leaf(48),
+    leaf(49),
+    at_most(elements, 8'388'608, 145),
+    at_most(rows, 68, 118),
+    at_most(rows_per_columns, 0.022, 109),
+    at_most(rows, 64, 108),
+    at_most(elements, 6'800'000, 107),
+    leaf(50),
+    leaf(51),
+    leaf(52),
+    at_most(k, 8, 111),
+    leaf(53),
+    at_most(elements, 8192, 117),
+    at_most(rows, 22, 116),
+    at_most(columns_per_k, 3.3, 115),
+    leaf(54),
+    leaf(55),
+    leaf(56),
+    leaf(57),
+    at_most(rows_per_columns, 0.0033, 120),
+    leaf(58),
+    at_most(k, 2, 128),
+    at_most(columns_per_k, 470, 123),
+    leaf(59),
+    at_most(columns_times_k, 8192, 127),
+    at_most(columns_times_k, 6800, 126),
+    leaf(60),
+    leaf(61),
+    leaf(62),
+    at_most(results, 270, 130),
+    leaf(63),
+    at_most(rows_per_columns, 1.8, 144),
+    at_most(rows_per_k, 100, 139),
+    at_most(columns_times_k, 820'000, 134),
+    leaf(64),
+    at_most(columns_times_k, 1'048'576, 138),
+    at_most(elements, 1'500'000, 137),
+    leaf(65),
+    leaf(66),
+    leaf(67),
+    at_most(rows, 560, 143),
+    at_most(elements, 65'536, 142),
+    leaf(68),
+    leaf(69),
+    leaf(70),
+    leaf(71),
+    at_most(rows, 100, 147),
+    leaf(72),
+    leaf(73),
+    is(order, ListOrder::ascending, 236),
+    at_most(elements, 680, 159),
+    at_most(k, 64, 158),
+    at_most(columns_times_k, 18'000, 157),
+    at_most(columns_per_k, 5.6, 154),
+    leaf(74),
+    at_most(results, 56, 156),
+    leaf(75),
+    leaf(76),
+    leaf(77),
+    leaf(78),
+    at_most(columns_times_k, 220, 171),
+    at_most(elements, 32'768, 166),
+    at_most(elements, 2700, 163),
+    leaf(79),
+    at_most(results, 22, 165),
+    leaf(80),
+    leaf(81),
+    at_most(elements, 390'000, 170),
+    at_most(columns, 16, 169),
+    leaf(82),
+    leaf(83),
+    leaf(84),
+    at_most(columns_times_k, 470, 179),
+    at_most(rows_per_k, 47, 174),
+    leaf(85),
+    at_most(results, 180, 176),
+    leaf(86),
+    at_most(rows, 4096, 178),
+    leaf(87),
+    leaf(88),
+    at_most(elements, 2700, 193),
+    at_most(columns, 820, 188),
+    at_most(k, 14, 185),
+    at_most(elements, 1000, 184),
+    leaf(89),
+    leaf(90),
+    at_most(columns_per_k, 5.6, 187),
+    leaf(91),
+    leaf(92),
+    at_most(elements, 2048, 190),
+    leaf(93),
+    at_most(results, 3, 192),
+    leaf(94),
+    leaf(95),
+    at_most(rows_per_k, 3300, 233),
+    at_most(columns, 100, 204),
+    at_most(rows_per_k, 6, 199),
+    at_most(rows_per_k, 1.5, 198),
+    leaf(96),
+    leaf(97),
+    at_most(results, 8192, 203),
+    at_most(columns, 64, 202),
+    leaf(98),
+    leaf(99),
+    leaf(100),
+    at_most(columns_times_k, 820, 208),
+    at_most(rows, 100, 207),
+    leaf(101),
+    leaf(102),
+    at_most(rows, 10'000, 232),
+    at_most(columns_per_k, 32, 219),
+    at_most(k, 9, 212),
+    leaf(103),
+    at_most(rows, 270, 216),
+    at_most(columns_times_k, 3300, 215),
+    leaf(104),
+    leaf(105),
+    at_most(columns, 12'000, 218),
+    leaf(106),
+    leaf(107),
+    at_most(columns, 330, 221),
+    leaf(108),
+    at_most(results, 470, 225),
+    at_most(rows_per_columns, 0.27, 224),
+    leaf(109),
+    leaf(110),
+    at_most(rows_per_k, 128, 229),
+    at_most(columns_times_k, 5600, 228),
+    leaf(111),
+    leaf(112),
+    at_most(columns_times_k, 27'000, 231),
+    leaf(113),
+    leaf(114),
+    leaf(115),
+    at_most(elements, 5'600'000, 235),
+    leaf(116),
+    leaf(117),
+    at_most(elements, 1000, 240),
+    at_most(k, 82, 239),
+    leaf(118),
+    leaf(119),
+    at_most(columns_times_k, 560, 252),
+    at_most(elements, 47'000, 245),
+    at_most(results, 2700, 244),
+    leaf(120),
+    leaf(121),
+    at_most(columns_times_k, 330, 251),
+    at_most(columns_times_k, 270, 250),
+    at_most(columns_per_k, 10, 249),
+    leaf(122),
+    leaf(123),
+    leaf(124),
+    leaf(125),
+    at_most(elements, 4700, 258),
+    at_most(columns_times_k, 10'000, 257),
+    at_most(k, 1, 256),
+    leaf(126),
+    leaf(127),
+    leaf(128),
+    at_most(rows_times_k, 18, 262),
+    at_most(rows_per_k, 4, 261),
+    leaf(129),
+    leaf(130),
+    at_most(results, 180, 270),
+    at_most(k, 100, 269),
+    at_most(columns_times_k, 39'000, 266),
+    leaf(131),
+    at_most(rows_per_columns, 0.0012, 268),
+    leaf(132),
+    leaf(133),
+    leaf(134),
+    at_most(elements, 8'200'000, 288),
+    at_most(rows, 18, 273),
+    leaf(135),
+    at_most(rows, 22, 277),
+    at_most(columns_per_k, 120, 276),
+    leaf(136),
+    leaf(137),
+    at_most(k, 9, 285),
+    at_most(rows, 100, 280),
+    leaf(138),
+    at_most(rows, 220, 284),
+    at_most(columns_times_k, 18'000, 283),
+    leaf(139),
+    leaf(140),
+    leaf(141),
+    at_most(results, 512, 287),
+    leaf(142),
+    leaf(143),
+    leaf(144),
+};
 
 }  // namespace
 
@@ -4733,8 +672,11 @@ Selector<Problem> cpu_zen5_avx512vnni_2t() {
         .device_key = "cpu-zen5-avx512vnni-2t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "zen5", .threads = 2},
         .data_sha256 = "49adbb6e8a51792cc9dac873cae05f4f74c18aafd301ae4b38c6feb0b3275cfe",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

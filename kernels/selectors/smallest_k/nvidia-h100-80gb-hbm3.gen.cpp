@@ -26,7 +26,6 @@
 //   9236d6342892f86a63ef3a3d7183846972d8d2f617a4e885775600109610d3c3  warp_select
 //   ceeaba790b1fd9fd85928eeca61b0a4a574cb153eb3a71b1607729d04c8d8091  warp_sort_rows
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "registries/smallest_k/ids.hpp"
@@ -34,4370 +33,648 @@
 namespace espalier::smallest_k::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::rank_sort, {}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.32F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.43F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 2.48F},
-    {VariantId::global_insertion, {{"block", 256}}, 8.39F},
-};
-
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.01F},
-    {VariantId::rank_sort, {}, 1.64F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.14F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 2.28F},
-    {VariantId::global_insertion, {{"block", 256}}, 26.52F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 3.67F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.00F},
-    {VariantId::segmented_radix_sort, {}, 3.12F},
-    {VariantId::radix_sort_rows, {}, 9.21F},
-    {VariantId::global_insertion, {{"block", 256}}, 256.09F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::block_rank_merge, {{"tile", 64}}, 1.30F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.73F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.84F},
-    {VariantId::rank_sort, {}, 4.06F},
-    {VariantId::global_insertion, {{"block", 256}}, 28.73F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::block_rank_merge, {{"tile", 256}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.03F},
-    {VariantId::segmented_radix_sort, {}, 5.76F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 9.42F},
-    {VariantId::global_insertion, {{"block", 256}}, 79.59F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.53F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 2.25F},
-    {VariantId::segmented_radix_sort, {}, 6.05F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 8.19F},
-    {VariantId::global_insertion, {{"block", 256}}, 103.17F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::radix_sort_rows, {}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.13F},
-    {VariantId::segmented_radix_sort, {}, 2.34F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 14.84F},
-    {VariantId::global_insertion, {{"block", 256}}, 438.60F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.04F},
-    {VariantId::segmented_radix_sort, {}, 2.19F},
-    {VariantId::radix_sort_rows, {}, 2.75F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 11.34F},
-    {VariantId::global_insertion, {{"block", 256}}, 115.28F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 1.37F},
-    {VariantId::radix_sort_rows, {}, 7.18F},
-    {VariantId::warp_select, {{"warps", 16}}, 7.92F},
-    {VariantId::global_insertion, {{"block", 256}}, 482.72F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::segmented_radix_sort, {}, 1.82F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.65F},
-    {VariantId::radix_sort_rows, {}, 3.82F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 6.62F},
-    {VariantId::global_insertion, {{"block", 256}}, 251.02F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 2.20F},
-    {VariantId::radix_sort_rows, {}, 4.56F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 10.48F},
-    {VariantId::global_insertion, {{"block", 256}}, 119.37F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::block_rank_merge, {{"tile", 64}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.45F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.60F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 8.09F},
-    {VariantId::global_insertion, {{"block", 256}}, 28.98F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::rank_sort, {}, 1.00F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.30F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.42F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 3.48F},
-    {VariantId::global_insertion, {{"block", 256}}, 4.04F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::segmented_radix_sort, {}, 1.67F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.90F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 2.19F},
-    {VariantId::radix_sort_rows, {}, 21.54F},
-    {VariantId::global_insertion, {{"block", 256}}, 151.45F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.18F},
-    {VariantId::segmented_radix_sort, {}, 2.53F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 7.50F},
-    {VariantId::block_rank_merge, {{"tile", 1024}}, 11.56F},
-    {VariantId::global_insertion, {{"block", 256}}, 133.28F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.01F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.16F},
-    {VariantId::segmented_radix_sort, {}, 3.97F},
-    {VariantId::rank_sort, {}, 5.92F},
-    {VariantId::global_insertion, {{"block", 256}}, 49.49F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.08F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 2.38F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 3.78F},
-    {VariantId::segmented_radix_sort, {}, 12.62F},
-    {VariantId::global_insertion, {{"block", 256}}, 21.51F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.03F},
-    {VariantId::segmented_radix_sort, {}, 1.90F},
-    {VariantId::warp_select, {{"warps", 16}}, 5.66F},
-    {VariantId::rank_sort, {}, 16.04F},
-    {VariantId::global_insertion, {{"block", 256}}, 426.31F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.39F},
-    {VariantId::segmented_radix_sort, {}, 1.33F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.83F},
-    {VariantId::shared_insertion, {{"block", 32}}, 67.59F},
-    {VariantId::global_insertion, {{"block", 256}}, 81.69F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::global_insertion, {{"block", 256}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 3.38F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 8.05F},
-    {VariantId::shared_insertion, {{"block", 32}}, 8.46F},
-    {VariantId::segmented_radix_sort, {}, 60.40F},
-    {VariantId::global_insertion, {{"block", 256}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 4.64F},
-    {VariantId::segmented_radix_sort, {}, 8.81F},
-    {VariantId::shared_insertion, {{"block", 64}}, 12.96F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 31.65F},
-    {VariantId::global_insertion, {{"block", 256}}, 31.65F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.47F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 3.63F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 5.25F},
-    {VariantId::segmented_radix_sort, {}, 10.23F},
-    {VariantId::shared_insertion, {{"block", 64}}, 11.25F},
-    {VariantId::global_insertion, {{"block", 256}}, 11.51F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.02F},
-    {VariantId::segmented_radix_sort, {}, 2.03F},
-    {VariantId::rank_sort, {}, 15.33F},
-    {VariantId::block_rank_merge, {{"tile", 1024}}, 34.61F},
-    {VariantId::global_insertion, {{"block", 256}}, 147.16F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::segmented_radix_sort, {}, 2.45F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.73F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.83F},
-    {VariantId::rank_sort, {}, 22.11F},
-    {VariantId::shared_insertion, {{"block", 32}}, 60.32F},
-    {VariantId::global_insertion, {{"block", 256}}, 80.03F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 1.67F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.28F},
-    {VariantId::rank_sort, {}, 3.10F},
-    {VariantId::shared_insertion, {{"block", 32}}, 4.07F},
-    {VariantId::global_insertion, {{"block", 256}}, 5.88F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.03F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.24F},
-    {VariantId::shared_insertion, {{"block", 32}}, 3.47F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 6.11F},
-    {VariantId::global_insertion, {{"block", 256}}, 19.46F},
-};
-
-constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 11.11F},
-    {VariantId::shared_insertion, {{"block", 32}}, 32.85F},
-    {VariantId::global_insertion, {{"block", 64}}, 43.13F},
-    {VariantId::global_insertion, {{"block", 256}}, 32.28F},
-};
-
-constexpr Choice<Problem> kRanking28[] = {
-    {VariantId::block_rank_merge, {{"tile", 64}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.04F},
-    {VariantId::segmented_radix_sort, {}, 2.72F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 2.89F},
-    {VariantId::global_insertion, {{"block", 256}}, 19.60F},
-};
-
-constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 4.38F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 5.78F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 10.43F},
-    {VariantId::global_insertion, {{"block", 256}}, 223.08F},
-};
-
-constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 7.48F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 9.25F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 74.94F},
-    {VariantId::global_insertion, {{"block", 256}}, 191.38F},
-};
-
-constexpr Choice<Problem> kRanking31[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.02F},
-    {VariantId::segmented_radix_sort, {}, 8.55F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 9.65F},
-    {VariantId::radix_sort_rows, {}, 33.43F},
-    {VariantId::global_insertion, {{"block", 256}}, 406.13F},
-};
-
-constexpr Choice<Problem> kRanking32[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 14.86F},
-    {VariantId::radix_sort_rows, {}, 28.51F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 43.82F},
-    {VariantId::global_insertion, {{"block", 256}}, 426.12F},
-};
-
-constexpr Choice<Problem> kRanking33[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.31F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.07F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 10.11F},
-    {VariantId::segmented_radix_sort, {}, 10.32F},
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 101.04F},
-    {VariantId::global_insertion, {{"block", 256}}, 206.83F},
-};
-
-constexpr Choice<Problem> kRanking34[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.12F},
-    {VariantId::segmented_radix_sort, {}, 3.09F},
-    {VariantId::radix_sort_rows, {}, 8.48F},
-    {VariantId::block_rank_merge, {{"tile", 1024}}, 36.42F},
-    {VariantId::global_insertion, {{"block", 256}}, 122.91F},
-};
-
-constexpr Choice<Problem> kRanking35[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 13.82F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 19.37F},
-    {VariantId::segmented_radix_sort, {}, 30.55F},
-    {VariantId::global_insertion, {{"block", 256}}, 30.45F},
-};
-
-constexpr Choice<Problem> kRanking36[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.21F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 6.57F},
-    {VariantId::global_insertion, {{"block", 64}}, 16.91F},
-    {VariantId::global_insertion, {{"block", 256}}, 16.32F},
-};
-
-constexpr Choice<Problem> kRanking37[] = {
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 4}}, 2.14F},
-    {VariantId::shared_insertion, {{"block", 64}}, 2.65F},
-    {VariantId::local_insertion, {{"block", 256}}, 2.70F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.33F},
-};
-
-constexpr Choice<Problem> kRanking38[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.28F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.07F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.07F},
-    {VariantId::shared_insertion, {{"block", 64}}, 2.67F},
-    {VariantId::local_insertion, {{"block", 256}}, 4.54F},
-    {VariantId::global_insertion, {{"block", 256}}, 6.17F},
-};
-
-constexpr Choice<Problem> kRanking39[] = {
-    {VariantId::rank_sort, {}, 1.41F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.01F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.33F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 4.92F},
-    {VariantId::global_insertion, {{"block", 256}}, 9.79F},
-};
-
-constexpr Choice<Problem> kRanking40[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.91F},
-    {VariantId::rank_sort, {}, 2.09F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 5.51F},
-    {VariantId::global_insertion, {{"block", 256}}, 29.56F},
-};
-
-constexpr Choice<Problem> kRanking41[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
-    {VariantId::radix_sort_rows, {}, 1.65F},
-    {VariantId::segmented_radix_sort, {}, 2.44F},
-    {VariantId::rank_sort, {}, 4.23F},
-    {VariantId::global_insertion, {{"block", 256}}, 301.54F},
-};
-
-constexpr Choice<Problem> kRanking42[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 3.25F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.07F},
-    {VariantId::segmented_radix_sort, {}, 3.21F},
-    {VariantId::radix_sort_rows, {}, 6.58F},
-    {VariantId::global_insertion, {{"block", 256}}, 170.76F},
-};
-
-constexpr Choice<Problem> kRanking43[] = {
-    {VariantId::block_rank_merge, {{"tile", 256}}, 2.56F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.36F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.94F},
-    {VariantId::segmented_radix_sort, {}, 4.76F},
-    {VariantId::global_insertion, {{"block", 256}}, 35.53F},
-};
-
-constexpr Choice<Problem> kRanking44[] = {
-    {VariantId::radix_sort_rows, {}, 3.43F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 2.27F},
-    {VariantId::warp_select, {{"warps", 16}}, 5.62F},
-    {VariantId::global_insertion, {{"block", 256}}, 539.79F},
-};
-
-constexpr Choice<Problem> kRanking45[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 2.14F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.22F},
-    {VariantId::radix_sort_rows, {}, 9.41F},
-    {VariantId::global_insertion, {{"block", 256}}, 501.21F},
-};
-
-constexpr Choice<Problem> kRanking46[] = {
-    {VariantId::segmented_radix_sort, {}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.18F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.40F},
-    {VariantId::radix_sort_rows, {}, 12.14F},
-    {VariantId::global_insertion, {{"block", 256}}, 317.47F},
-};
-
-constexpr Choice<Problem> kRanking47[] = {
-    {VariantId::block_rank_merge, {{"tile", 64}}, 2.18F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.12F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 2.66F},
-    {VariantId::segmented_radix_sort, {}, 5.34F},
-    {VariantId::global_insertion, {{"block", 256}}, 36.85F},
-};
-
-constexpr Choice<Problem> kRanking48[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.01F},
-    {VariantId::segmented_radix_sort, {}, 3.83F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 11.43F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 22.67F},
-    {VariantId::global_insertion, {{"block", 256}}, 176.73F},
-};
-
-constexpr Choice<Problem> kRanking49[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 2.48F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.75F},
-    {VariantId::segmented_radix_sort, {}, 4.07F},
-    {VariantId::rank_sort, {}, 31.09F},
-    {VariantId::global_insertion, {{"block", 256}}, 45.32F},
-};
-
-constexpr Choice<Problem> kRanking50[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 5.36F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 26.54F},
-    {VariantId::block_rank_merge, {{"tile", 1024}}, 54.45F},
-    {VariantId::global_insertion, {{"block", 256}}, 42.08F},
-};
-
-constexpr Choice<Problem> kRanking51[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.24F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 1.78F},
-    {VariantId::segmented_radix_sort, {}, 2.87F},
-    {VariantId::global_insertion, {{"block", 256}}, 18.47F},
-};
-
-constexpr Choice<Problem> kRanking52[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.24F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 2.13F},
-    {VariantId::rank_sort, {}, 17.12F},
-    {VariantId::global_insertion, {{"block", 256}}, 18.47F},
-};
-
-constexpr Choice<Problem> kRanking53[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 3.12F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 4.59F},
-    {VariantId::segmented_radix_sort, {}, 4.99F},
-    {VariantId::global_insertion, {{"block", 256}}, 15.68F},
-};
-
-constexpr Choice<Problem> kRanking54[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.29F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 3.73F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 4.35F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 5.53F},
-    {VariantId::global_insertion, {{"block", 256}}, 14.77F},
-};
-
-constexpr Choice<Problem> kRanking55[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.03F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 2.89F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 30.46F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 30.46F},
-    {VariantId::global_insertion, {{"block", 256}}, 30.46F},
-};
-
-constexpr Choice<Problem> kRanking56[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.39F},
-    {VariantId::warp_select, {{"warps", 4}}, 1.31F},
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 1.82F},
-    {VariantId::local_insertion, {{"block", 64}}, 5.30F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 8.28F},
-    {VariantId::global_insertion, {{"block", 256}}, 5.45F},
-};
-
-constexpr Choice<Problem> kRanking57[] = {
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.19F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.05F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 6.04F},
-    {VariantId::shared_insertion, {{"block", 64}}, 6.60F},
-    {VariantId::global_insertion, {{"block", 256}}, 10.21F},
-};
-
-constexpr Choice<Problem> kRanking58[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.38F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 3.12F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 11.60F},
-    {VariantId::radix_sort_rows, {}, 25.05F},
-    {VariantId::global_insertion, {{"block", 256}}, 184.26F},
-};
-
-constexpr Choice<Problem> kRanking59[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 6.79F},
-    {VariantId::segmented_radix_sort, {}, 2.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.05F},
-    {VariantId::rank_sort, {}, 15.55F},
-    {VariantId::global_insertion, {{"block", 256}}, 279.89F},
-};
-
-constexpr Choice<Problem> kRanking60[] = {
-    {VariantId::segmented_radix_sort, {}, 2.13F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.16F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 3.25F},
-    {VariantId::radix_sort_rows, {}, 8.43F},
-    {VariantId::global_insertion, {{"block", 256}}, 357.11F},
-};
-
-constexpr Choice<Problem> kRanking61[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 1.87F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 34.46F},
-    {VariantId::radix_sort_rows, {}, 50.88F},
-    {VariantId::global_insertion, {{"block", 256}}, 156.30F},
-};
-
-constexpr Choice<Problem> kRanking62[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.01F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 11.23F},
-    {VariantId::segmented_radix_sort, {}, 18.22F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 21.01F},
-    {VariantId::global_insertion, {{"block", 256}}, 44.81F},
-};
-
-constexpr Choice<Problem> kRanking63[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.08F},
-    {VariantId::segmented_radix_sort, {}, 11.66F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 13.98F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 40.20F},
-    {VariantId::global_insertion, {{"block", 256}}, 61.39F},
-};
-
-constexpr Choice<Problem> kRanking64[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.03F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 6.37F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 32.73F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 124.56F},
-    {VariantId::global_insertion, {{"block", 256}}, 207.50F},
-};
-
-constexpr Choice<Problem> kRanking65[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 6.92F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 14.91F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 21.38F},
-    {VariantId::global_insertion, {{"block", 256}}, 57.84F},
-};
-
-constexpr Choice<Problem> kRanking66[] = {
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
-    {VariantId::shared_insertion, {{"block", 256}}, 2.28F},
-    {VariantId::local_insertion, {{"block", 256}}, 2.29F},
-    {VariantId::warp_select, {{"warps", 4}}, 2.92F},
-    {VariantId::global_insertion, {{"block", 256}}, 2.60F},
-};
-
-constexpr Choice<Problem> kRanking67[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.05F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 2.79F},
-    {VariantId::shared_insertion, {{"block", 128}}, 10.94F},
-    {VariantId::global_insertion, {{"block", 256}}, 9.45F},
-};
-
-constexpr Choice<Problem> kRanking68[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.36F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.06F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.34F},
-    {VariantId::global_insertion, {{"block", 256}}, 249.87F},
-};
-
-constexpr Choice<Problem> kRanking69[] = {
-    {VariantId::split_rows, {{"columns", 2048}}, 1.01F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.92F},
-    {VariantId::warp_select, {{"warps", 16}}, 6.95F},
-    {VariantId::radix_sort_rows, {}, 16.77F},
-    {VariantId::global_insertion, {{"block", 256}}, 886.24F},
-};
-
-constexpr Choice<Problem> kRanking70[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 4493.92F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.01F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 3.04F},
-    {VariantId::warp_select, {{"warps", 16}}, 34.70F},
-    {VariantId::global_insertion, {{"block", 256}}, 4493.92F},
-};
-
-constexpr Choice<Problem> kRanking71[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.53F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.31F},
-    {VariantId::warp_select, {{"warps", 16}}, 8.63F},
-    {VariantId::global_insertion, {{"block", 256}}, 410.44F},
-};
-
-constexpr Choice<Problem> kRanking72[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.24F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.40F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.41F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.30F},
-    {VariantId::global_insertion, {{"block", 256}}, 651.18F},
-};
-
-constexpr Choice<Problem> kRanking73[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.20F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.29F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.97F},
-    {VariantId::global_insertion, {{"block", 64}}, 773.60F},
-    {VariantId::global_insertion, {{"block", 256}}, 775.39F},
-};
-
-constexpr Choice<Problem> kRanking74[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.01F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.21F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.64F},
-    {VariantId::warp_select, {{"warps", 16}}, 8.93F},
-    {VariantId::global_insertion, {{"block", 256}}, 1151.47F},
-};
-
-constexpr Choice<Problem> kRanking75[] = {
-    {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.48F},
-    {VariantId::warp_select, {{"warps", 16}}, 8.27F},
-    {VariantId::global_insertion, {{"block", 64}}, 686.28F},
-    {VariantId::global_insertion, {{"block", 256}}, 685.95F},
-};
-
-constexpr Choice<Problem> kRanking76[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.19F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.44F},
-    {VariantId::warp_select, {{"warps", 16}}, 11.11F},
-    {VariantId::global_insertion, {{"block", 64}}, 1248.60F},
-    {VariantId::global_insertion, {{"block", 256}}, 1309.75F},
-};
-
-constexpr Choice<Problem> kRanking77[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.64F},
-    {VariantId::warp_select, {{"warps", 16}}, 13.01F},
-    {VariantId::global_insertion, {{"block", 64}}, 1263.77F},
-    {VariantId::global_insertion, {{"block", 256}}, 1421.21F},
-};
-
-constexpr Choice<Problem> kRanking78[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.51F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.43F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.62F},
-    {VariantId::warp_select, {{"warps", 8}}, 7.41F},
-    {VariantId::global_insertion, {{"block", 64}}, 875.41F},
-    {VariantId::global_insertion, {{"block", 256}}, 1028.97F},
-};
-
-constexpr Choice<Problem> kRanking79[] = {
-    {VariantId::warp_sort_rows, {}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.21F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.26F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.26F},
-    {VariantId::global_insertion, {{"block", 256}}, 18.23F},
-};
-
-constexpr Choice<Problem> kRanking80[] = {
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.04F},
-    {VariantId::warp_sort_rows, {}, 1.51F},
-    {VariantId::warp_rows, {{"lanes", 16}}, 1.64F},
-    {VariantId::warp_packed_rows, {{"lanes", 16}}, 1.71F},
-    {VariantId::global_insertion, {{"block", 256}}, 10.49F},
-};
-
-constexpr Choice<Problem> kRanking81[] = {
-    {VariantId::warp_rows, {{"lanes", 4}}, 18.51F},
-    {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.00F},
-    {VariantId::warp_sort_rows, {}, 1.16F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.49F},
-    {VariantId::global_insertion, {{"block", 256}}, 18.51F},
-};
-
-constexpr Choice<Problem> kRanking82[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.17F},
-    {VariantId::warp_sort_rows, {}, 1.26F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.32F},
-    {VariantId::global_insertion, {{"block", 256}}, 4.20F},
-};
-
-constexpr Choice<Problem> kRanking83[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.92F},
-    {VariantId::warp_rows, {{"lanes", 8}}, 2.22F},
-    {VariantId::warp_select, {{"warps", 16}}, 5.55F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 9.38F},
-    {VariantId::global_insertion, {{"block", 256}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking84[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.01F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.05F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.22F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.35F},
-    {VariantId::global_insertion, {{"block", 256}}, 22.06F},
-};
-
-constexpr Choice<Problem> kRanking85[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.15F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.08F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.12F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.16F},
-    {VariantId::global_insertion, {{"block", 256}}, 71.17F},
-};
-
-constexpr Choice<Problem> kRanking86[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.02F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.04F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.32F},
-    {VariantId::warp_sort_rows, {}, 1.78F},
-    {VariantId::global_insertion, {{"block", 256}}, 28.46F},
-};
-
-constexpr Choice<Problem> kRanking87[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.01F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.07F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.29F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.50F},
-    {VariantId::global_insertion, {{"block", 256}}, 73.70F},
-};
-
-constexpr Choice<Problem> kRanking88[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.22F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.37F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.58F},
-    {VariantId::global_insertion, {{"block", 256}}, 42.67F},
-};
-
-constexpr Choice<Problem> kRanking89[] = {
-    {VariantId::warp_rows, {{"lanes", 16}}, 1.00F},
-    {VariantId::warp_packed_rows, {{"lanes", 16}}, 1.04F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.55F},
-    {VariantId::warp_sort_rows, {}, 1.99F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.20F},
-};
-
-constexpr Choice<Problem> kRanking90[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.45F},
-    {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.35F},
-    {VariantId::warp_rows, {{"lanes", 8}}, 1.43F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 2.42F},
-    {VariantId::warp_rows, {{"lanes", 16}}, 1.54F},
-    {VariantId::global_insertion, {{"block", 256}}, 5.51F},
-};
-
-constexpr Choice<Problem> kRanking91[] = {
-    {VariantId::warp_rows, {{"lanes", 16}}, 1.06F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.07F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.45F},
-    {VariantId::global_insertion, {{"block", 256}}, 13.20F},
-};
-
-constexpr Choice<Problem> kRanking92[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.17F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.31F},
-    {VariantId::warp_select, {{"warps", 16}}, 5.78F},
-    {VariantId::global_insertion, {{"block", 256}}, 613.81F},
-};
-
-constexpr Choice<Problem> kRanking93[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.57F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.71F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.53F},
-    {VariantId::global_insertion, {{"block", 256}}, 529.60F},
-};
-
-constexpr Choice<Problem> kRanking94[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.29F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.76F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.77F},
-    {VariantId::warp_select, {{"warps", 8}}, 5.84F},
-    {VariantId::global_insertion, {{"block", 256}}, 501.37F},
-};
-
-constexpr Choice<Problem> kRanking95[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.84F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.74F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.05F},
-    {VariantId::global_insertion, {{"block", 256}}, 32.63F},
-};
-
-constexpr Choice<Problem> kRanking96[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.17F},
-    {VariantId::warp_rows, {{"lanes", 8}}, 1.49F},
-    {VariantId::warp_select, {{"warps", 8}}, 2.84F},
-    {VariantId::warp_sort_rows, {}, 2.98F},
-    {VariantId::global_insertion, {{"block", 256}}, 4.39F},
-};
-
-constexpr Choice<Problem> kRanking97[] = {
-    {VariantId::global_insertion, {{"block", 256}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking98[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 8}}, 1.34F},
-    {VariantId::warp_sort_rows, {}, 3.91F},
-    {VariantId::warp_select, {{"warps", 4}}, 4.19F},
-    {VariantId::global_insertion, {{"block", 256}}, 2.81F},
-};
-
-constexpr Choice<Problem> kRanking99[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 16}}, 1.17F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 2.09F},
-    {VariantId::warp_select, {{"warps", 4}}, 2.26F},
-    {VariantId::global_insertion, {{"block", 256}}, 13.47F},
-};
-
-constexpr Choice<Problem> kRanking100[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
-    {VariantId::warp_sort_rows, {}, 1.14F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.44F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.48F},
-    {VariantId::global_insertion, {{"block", 256}}, 723.16F},
-};
-
-constexpr Choice<Problem> kRanking101[] = {
-    {VariantId::warp_sort_rows, {}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.36F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.13F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 2.79F},
-    {VariantId::global_insertion, {{"block", 256}}, 304.56F},
-};
-
-constexpr Choice<Problem> kRanking102[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.07F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.71F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.29F},
-    {VariantId::warp_select, {{"warps", 16}}, 20.43F},
-    {VariantId::global_insertion, {{"block", 256}}, 1255.59F},
-};
-
-constexpr Choice<Problem> kRanking103[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.12F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.82F},
-    {VariantId::warp_sort_rows, {}, 351.82F},
-    {VariantId::global_insertion, {{"block", 256}}, 351.82F},
-};
-
-constexpr Choice<Problem> kRanking104[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.01F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.86F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.98F},
-    {VariantId::warp_select, {{"warps", 16}}, 9.36F},
-    {VariantId::global_insertion, {{"block", 256}}, 508.55F},
-};
-
-constexpr Choice<Problem> kRanking105[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.35F},
-    {VariantId::warp_select, {{"warps", 16}}, 45.20F},
-    {VariantId::global_insertion, {{"block", 64}}, 3402.53F},
-    {VariantId::global_insertion, {{"block", 256}}, 3402.40F},
-};
-
-constexpr Choice<Problem> kRanking106[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.12F},
-    {VariantId::warp_select, {{"warps", 16}}, 10.76F},
-    {VariantId::global_insertion, {{"block", 64}}, 26.49F},
-    {VariantId::global_insertion, {{"block", 256}}, 33.18F},
-};
-
-constexpr Choice<Problem> kRanking107[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.03F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.41F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.32F},
-    {VariantId::warp_select, {{"warps", 16}}, 26.97F},
-    {VariantId::global_insertion, {{"block", 256}}, 1875.69F},
-};
-
-constexpr Choice<Problem> kRanking108[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.10F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.05F},
-    {VariantId::warp_select, {{"warps", 16}}, 49.81F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 11421.43F},
-    {VariantId::global_insertion, {{"block", 256}}, 11421.43F},
-};
-
-constexpr Choice<Problem> kRanking109[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.24F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.05F},
-    {VariantId::warp_select, {{"warps", 16}}, 26.37F},
-    {VariantId::global_insertion, {{"block", 256}}, 1964.24F},
-};
-
-constexpr Choice<Problem> kRanking110[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.25F},
-    {VariantId::split_rows, {{"columns", 2048}}, 4.60F},
-    {VariantId::warp_select, {{"warps", 16}}, 54.04F},
-    {VariantId::global_insertion, {{"block", 256}}, 1817.25F},
-};
-
-constexpr Choice<Problem> kRanking111[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.45F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.28F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 2.41F},
-    {VariantId::split_rows, {{"columns", 2048}}, 4.60F},
-    {VariantId::warp_select, {{"warps", 16}}, 15.23F},
-    {VariantId::global_insertion, {{"block", 256}}, 535.05F},
-};
-
-constexpr Choice<Problem> kRanking112[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.60F},
-    {VariantId::split_rows, {{"columns", 2048}}, 3.77F},
-    {VariantId::warp_select, {{"warps", 8}}, 5.70F},
-    {VariantId::global_insertion, {{"block", 256}}, 270.72F},
-};
-
-constexpr Choice<Problem> kRanking113[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2164.10F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 3.19F},
-    {VariantId::warp_select, {{"warps", 16}}, 20.69F},
-    {VariantId::global_insertion, {{"block", 256}}, 2164.10F},
-};
-
-constexpr Choice<Problem> kRanking114[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.35F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.79F},
-    {VariantId::warp_select, {{"warps", 16}}, 9.90F},
-    {VariantId::radix_sort_rows, {}, 67.34F},
-    {VariantId::global_insertion, {{"block", 256}}, 1613.90F},
-};
-
-constexpr Choice<Problem> kRanking115[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.25F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.39F},
-    {VariantId::warp_select, {{"warps", 16}}, 11.94F},
-    {VariantId::split_rows, {{"columns", 2048}}, 122.30F},
-    {VariantId::global_insertion, {{"block", 256}}, 122.30F},
-};
-
-constexpr Choice<Problem> kRanking116[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.47F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.29F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.49F},
-    {VariantId::warp_select, {{"warps", 16}}, 6.79F},
-    {VariantId::global_insertion, {{"block", 256}}, 199.61F},
-};
-
-constexpr Choice<Problem> kRanking117[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.57F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.29F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.17F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.96F},
-    {VariantId::global_insertion, {{"block", 64}}, 475.21F},
-    {VariantId::global_insertion, {{"block", 256}}, 504.83F},
-};
-
-constexpr Choice<Problem> kRanking118[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.76F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.94F},
-    {VariantId::global_insertion, {{"block", 64}}, 1212.42F},
-    {VariantId::global_insertion, {{"block", 256}}, 1203.58F},
-};
-
-constexpr Choice<Problem> kRanking119[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.06F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.97F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.06F},
-    {VariantId::warp_select, {{"warps", 16}}, 7.45F},
-    {VariantId::global_insertion, {{"block", 256}}, 69.85F},
-};
-
-constexpr Choice<Problem> kRanking120[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.20F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.20F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.22F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.48F},
-    {VariantId::global_insertion, {{"block", 256}}, 21.35F},
-};
-
-constexpr Choice<Problem> kRanking121[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.15F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.48F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.38F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.47F},
-    {VariantId::warp_select, {{"warps", 16}}, 5.46F},
-    {VariantId::global_insertion, {{"block", 256}}, 53.20F},
-};
-
-constexpr Choice<Problem> kRanking122[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.42F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.53F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.80F},
-    {VariantId::warp_select, {{"warps", 16}}, 5.62F},
-    {VariantId::global_insertion, {{"block", 256}}, 154.76F},
-};
-
-constexpr Choice<Problem> kRanking123[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.52F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.71F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.94F},
-    {VariantId::global_insertion, {{"block", 256}}, 384.72F},
-};
-
-constexpr Choice<Problem> kRanking124[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 317.40F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.01F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.86F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.98F},
-    {VariantId::global_insertion, {{"block", 256}}, 317.40F},
-};
-
-constexpr Choice<Problem> kRanking125[] = {
-    {VariantId::warp_sort_rows, {}, 1.13F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.26F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.54F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.62F},
-    {VariantId::global_insertion, {{"block", 256}}, 27.11F},
-};
-
-constexpr Choice<Problem> kRanking126[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 8}}, 1.44F},
-    {VariantId::warp_sort_rows, {}, 3.46F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 5.16F},
-    {VariantId::global_insertion, {{"block", 256}}, 5.21F},
-};
-
-constexpr Choice<Problem> kRanking127[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.03F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.27F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.45F},
-    {VariantId::global_insertion, {{"block", 256}}, 31.78F},
-};
-
-constexpr Choice<Problem> kRanking128[] = {
-    {VariantId::warp_rows, {{"lanes", 16}}, 32.21F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.03F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 2.00F},
-    {VariantId::global_insertion, {{"block", 256}}, 32.21F},
-};
-
-constexpr Choice<Problem> kRanking129[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.01F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.72F},
-    {VariantId::global_insertion, {{"block", 64}}, 11.76F},
-    {VariantId::global_insertion, {{"block", 256}}, 23.57F},
-};
-
-constexpr Choice<Problem> kRanking130[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 8}}, 2.27F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.61F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.90F},
-    {VariantId::global_insertion, {{"block", 256}}, 58.09F},
-};
-
-constexpr Choice<Problem> kRanking131[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 3.51F},
-    {VariantId::warp_select, {{"warps", 4}}, 3.56F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 5.16F},
-    {VariantId::global_insertion, {{"block", 256}}, 5.21F},
-};
-
-constexpr Choice<Problem> kRanking132[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.99F},
-    {VariantId::warp_select, {{"warps", 16}}, 5.40F},
-    {VariantId::global_insertion, {{"block", 256}}, 13.40F},
-};
-
-constexpr Choice<Problem> kRanking133[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
-    {VariantId::warp_sort_rows, {}, 1.04F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 3.90F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 7.63F},
-    {VariantId::global_insertion, {{"block", 256}}, 105.69F},
-};
-
-constexpr Choice<Problem> kRanking134[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.27F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.21F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.61F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.83F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.11F},
-    {VariantId::global_insertion, {{"block", 256}}, 32.81F},
-};
-
-constexpr Choice<Problem> kRanking135[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 159.40F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 159.40F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 5.83F},
-    {VariantId::global_insertion, {{"block", 256}}, 159.40F},
-};
-
-constexpr Choice<Problem> kRanking136[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 2048}}, 3.26F},
-    {VariantId::warp_select, {{"warps", 8}}, 4.15F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 95.18F},
-    {VariantId::global_insertion, {{"block", 256}}, 95.18F},
-};
-
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    rows,
+    columns,
+    k,
+    layout,
+    order,
+    elements,
+    results,
+    rows_per_columns,
+    rows_per_k,
+    columns_per_k,
+    columns_times_k,
+};
+
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.rows); },
+    [](const Problem& problem) { return static_cast<double>(problem.columns); },
+    [](const Problem& problem) { return static_cast<double>(problem.k); },
+    [](const Problem& problem) { return static_cast<double>(problem.layout); },
+    [](const Problem& problem) { return static_cast<double>(problem.order); },
+    [](const Problem& problem) { return static_cast<double>(problem.elements()); },
+    [](const Problem& problem) { return static_cast<double>(problem.results()); },
+};
+
+constexpr Column kColumns[] = {
+    {"rows", 0},
+    {"columns", 1},
+    {"k", 2},
+    {"layout", 3},
+    {"order", 4},
+    {"elements", 5},
+    {"results", 6},
+    {"rows / columns", 0, Column::Kind::ratio, 1},
+    {"rows / k", 0, Column::Kind::ratio, 2},
+    {"columns / k", 1, Column::Kind::ratio, 2},
+    {"columns * k", 1, Column::Kind::product, 2},
+};
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::rank_sort, {}},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}},
+    {VariantId::warp_select, {{"warps", 16}}},
+    {VariantId::block_rank_merge, {{"tile", 64}}},
+    {VariantId::global_insertion, {{"block", 256}}},
+    {VariantId::block_rank_merge, {{"tile", 256}}},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}},
+    {VariantId::segmented_radix_sort, {}},
+    {VariantId::radix_sort_rows, {}},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}},
+    {VariantId::block_rank_merge, {{"tile", 1024}}},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}},
+    {VariantId::shared_insertion, {{"block", 32}}},
+    {VariantId::warp_select, {{"warps", 8}}},
+    {VariantId::shared_insertion, {{"block", 64}}},
+    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}},
+    {VariantId::warp_select, {{"warps", 4}}},
+    {VariantId::global_insertion, {{"block", 64}}},
+    {VariantId::local_insertion, {{"block", 256}}},
+    {VariantId::local_insertion, {{"block", 64}}},
+    {VariantId::shared_insertion, {{"block", 256}}},
+    {VariantId::shared_insertion, {{"block", 128}}},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}},
+    {VariantId::split_rows, {{"columns", 2048}}},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}},
+    {VariantId::split_rows, {{"columns", 8192}}},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}},
+    {VariantId::warp_sort_rows, {}},
+    {VariantId::warp_rows, {{"lanes", 32}}},
+    {VariantId::warp_cut_rows, {{"room", 2}}},
+    {VariantId::warp_packed_rows, {{"lanes", 32}}},
+    {VariantId::warp_rows, {{"lanes", 16}}},
+    {VariantId::warp_packed_rows, {{"lanes", 16}}},
+    {VariantId::warp_rows, {{"lanes", 4}}},
+    {VariantId::warp_packed_rows, {{"lanes", 8}}},
+    {VariantId::warp_cut_rows, {{"room", 1}}},
+    {VariantId::warp_rows, {{"lanes", 8}}},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}},
+    {VariantId::warp_packed_rows, {{"lanes", 4}}},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 1.32F), at(2, 1.43F), at(3, 2.48F), at(4, 8.39F),
+    at(1, 1.01F), at(0, 1.64F), at(2, 2.14F), at(5, 2.28F), at(4, 26.52F),
+    at(6, 3.67F), at(2, 3.00F), at(7, 3.12F), at(8, 9.21F), at(4, 256.09F),
+    at(3, 1.30F), at(1, 1.73F), at(2, 1.84F), at(0, 4.06F), at(4, 28.73F),
+    at(5, 1.00F), at(2, 1.03F), at(7, 5.76F), at(6, 9.42F), at(4, 79.59F),
+    at(2, 1.53F), at(5, 2.25F), at(7, 6.05F), at(6, 8.19F), at(4, 103.17F),
+    at(8, 1.00F), at(2, 1.13F), at(7, 2.34F), at(6, 14.84F), at(4, 438.60F),
+    at(2, 1.04F), at(7, 2.19F), at(8, 2.75F), at(6, 11.34F), at(4, 115.28F),
+    at(6, 1.00F), at(7, 1.37F), at(8, 7.18F), at(2, 7.92F), at(4, 482.72F),
+    at(7, 1.82F), at(2, 1.65F), at(8, 3.82F), at(6, 6.62F), at(4, 251.02F),
+    at(2, 1.00F), at(7, 2.20F), at(8, 4.56F), at(6, 10.48F), at(4, 119.37F),
+    at(3, 1.00F), at(1, 1.45F), at(2, 2.60F), at(9, 8.09F), at(4, 28.98F),
+    at(0, 1.00F), at(9, 1.30F), at(2, 1.42F), at(3, 3.48F), at(4, 4.04F),
+    at(7, 1.67F), at(2, 1.90F), at(6, 2.19F), at(8, 21.54F), at(4, 151.45F),
+    at(2, 1.18F), at(7, 2.53F), at(6, 7.50F), at(10, 11.56F), at(4, 133.28F),
+    at(1, 1.01F), at(2, 2.16F), at(7, 3.97F), at(0, 5.92F), at(4, 49.49F),
+    at(2, 1.08F), at(1, 2.38F), at(11, 3.78F), at(7, 12.62F), at(4, 21.51F),
+    at(1, 1.03F), at(7, 1.90F), at(2, 5.66F), at(0, 16.04F), at(4, 426.31F),
+    at(2, 1.39F), at(7, 1.33F), at(6, 1.83F), at(12, 67.59F), at(4, 81.69F),
+    at(4, 1.00F),
+    at(2, 3.38F), at(1, 8.05F), at(12, 8.46F), at(7, 60.40F), at(4, 1.00F),
+    at(13, 1.00F), at(1, 4.64F), at(7, 8.81F), at(14, 12.96F), at(11, 31.65F), at(4, 31.65F),
+    at(2, 1.47F), at(1, 3.63F), at(6, 5.25F), at(7, 10.23F), at(14, 11.25F), at(4, 11.51F),
+    at(1, 1.02F), at(7, 2.03F), at(0, 15.33F), at(10, 34.61F), at(4, 147.16F),
+    at(7, 2.45F), at(1, 1.73F), at(6, 1.83F), at(0, 22.11F), at(12, 60.32F), at(4, 80.03F),
+    at(15, 1.67F), at(2, 1.28F), at(0, 3.10F), at(12, 4.07F), at(4, 5.88F),
+    at(13, 1.03F), at(9, 1.24F), at(12, 3.47F), at(3, 6.11F), at(4, 19.46F),
+    at(16, 1.00F), at(9, 11.11F), at(12, 32.85F), at(17, 43.13F), at(4, 32.28F),
+    at(3, 1.00F), at(2, 1.04F), at(7, 2.72F), at(6, 2.89F), at(4, 19.60F),
+    at(2, 1.00F), at(7, 4.38F), at(5, 5.78F), at(6, 10.43F), at(4, 223.08F),
+    at(13, 1.00F), at(7, 7.48F), at(3, 9.25F), at(6, 74.94F), at(4, 191.38F),
+    at(2, 1.02F), at(7, 8.55F), at(5, 9.65F), at(8, 33.43F), at(4, 406.13F),
+    at(13, 1.00F), at(7, 14.86F), at(8, 28.51F), at(5, 43.82F), at(4, 426.12F),
+    at(16, 1.31F), at(13, 1.07F), at(3, 10.11F), at(7, 10.32F), at(15, 101.04F), at(4, 206.83F),
+    at(2, 1.12F), at(7, 3.09F), at(8, 8.48F), at(10, 36.42F), at(4, 122.91F),
+    at(16, 1.00F), at(3, 13.82F), at(11, 19.37F), at(7, 30.55F), at(4, 30.45F),
+    at(16, 1.21F), at(9, 6.57F), at(17, 16.91F), at(4, 16.32F),
+    at(9, 1.00F), at(11, 1.00F), at(16, 2.14F), at(14, 2.65F), at(18, 2.70F), at(4, 3.33F),
+    at(16, 1.28F), at(11, 1.07F), at(9, 1.07F), at(14, 2.67F), at(18, 4.54F), at(4, 6.17F),
+    at(0, 1.41F), at(1, 1.01F), at(2, 1.33F), at(3, 4.92F), at(4, 9.79F),
+    at(1, 1.00F), at(2, 1.91F), at(0, 2.09F), at(5, 5.51F), at(4, 29.56F),
+    at(6, 1.00F), at(8, 1.65F), at(7, 2.44F), at(0, 4.23F), at(4, 301.54F),
+    at(2, 3.25F), at(6, 1.07F), at(7, 3.21F), at(8, 6.58F), at(4, 170.76F),
+    at(5, 2.56F), at(2, 1.36F), at(6, 1.94F), at(7, 4.76F), at(4, 35.53F),
+    at(8, 3.43F), at(6, 1.00F), at(7, 2.27F), at(2, 5.62F), at(4, 539.79F),
+    at(6, 1.00F), at(7, 2.14F), at(2, 4.22F), at(8, 9.41F), at(4, 501.21F),
+    at(7, 1.00F), at(6, 1.18F), at(2, 3.40F), at(8, 12.14F), at(4, 317.47F),
+    at(3, 2.18F), at(2, 1.12F), at(6, 2.66F), at(7, 5.34F), at(4, 36.85F),
+    at(2, 1.01F), at(7, 3.83F), at(5, 11.43F), at(6, 22.67F), at(4, 176.73F),
+    at(1, 2.48F), at(2, 1.75F), at(7, 4.07F), at(0, 31.09F), at(4, 45.32F),
+    at(2, 1.00F), at(7, 5.36F), at(1, 26.54F), at(10, 54.45F), at(4, 42.08F),
+    at(1, 1.24F), at(2, 1.00F), at(3, 1.78F), at(7, 2.87F), at(4, 18.47F),
+    at(1, 1.24F), at(2, 1.00F), at(5, 2.13F), at(0, 17.12F), at(4, 18.47F),
+    at(2, 1.00F), at(1, 3.12F), at(5, 4.59F), at(7, 4.99F), at(4, 15.68F),
+    at(2, 1.29F), at(11, 3.73F), at(3, 4.35F), at(1, 5.53F), at(4, 14.77F),
+    at(13, 1.03F), at(2, 1.00F), at(1, 2.89F), at(3, 30.46F), at(9, 30.46F), at(4, 30.46F),
+    at(13, 1.39F), at(16, 1.31F), at(15, 1.82F), at(19, 5.30F), at(3, 8.28F), at(4, 5.45F),
+    at(11, 1.00F), at(2, 1.19F), at(13, 1.05F), at(3, 6.04F), at(14, 6.60F), at(4, 10.21F),
+    at(13, 1.38F), at(2, 1.00F), at(7, 3.12F), at(5, 11.60F), at(8, 25.05F), at(4, 184.26F),
+    at(1, 6.79F), at(7, 2.00F), at(2, 2.05F), at(0, 15.55F), at(4, 279.89F),
+    at(7, 2.13F), at(2, 3.16F), at(6, 3.25F), at(8, 8.43F), at(4, 357.11F),
+    at(2, 1.00F), at(7, 1.87F), at(6, 34.46F), at(8, 50.88F), at(4, 156.30F),
+    at(16, 1.01F), at(3, 11.23F), at(7, 18.22F), at(11, 21.01F), at(4, 44.81F),
+    at(13, 1.08F), at(7, 11.66F), at(3, 13.98F), at(9, 40.20F), at(4, 61.39F),
+    at(13, 1.03F), at(2, 1.00F), at(7, 6.37F), at(5, 32.73F), at(9, 124.56F), at(4, 207.50F),
+    at(2, 1.00F), at(7, 6.92F), at(6, 14.91F), at(5, 21.38F), at(4, 57.84F),
+    at(9, 1.00F), at(20, 2.28F), at(18, 2.29F), at(16, 2.92F), at(4, 2.60F),
+    at(16, 1.05F), at(11, 2.79F), at(21, 10.94F), at(4, 9.45F),
+    at(22, 1.00F), at(23, 1.36F), at(24, 2.06F), at(2, 2.34F), at(4, 249.87F),
+    at(23, 1.01F), at(22, 1.92F), at(2, 6.95F), at(8, 16.77F), at(4, 886.24F),
+    at(24, 4493.92F), at(25, 1.01F), at(22, 3.04F), at(2, 34.70F), at(4, 4493.92F),
+    at(26, 1.00F), at(24, 1.53F), at(23, 2.31F), at(2, 8.63F), at(4, 410.44F),
+    at(22, 1.24F), at(23, 1.40F), at(24, 1.41F), at(2, 3.30F), at(4, 651.18F),
+    at(25, 1.20F), at(22, 1.29F), at(2, 2.97F), at(17, 773.60F), at(4, 775.39F),
+    at(22, 1.01F), at(23, 1.21F), at(24, 1.64F), at(2, 8.93F), at(4, 1151.47F),
+    at(23, 1.00F), at(22, 1.48F), at(2, 8.27F), at(17, 686.28F), at(4, 685.95F),
+    at(25, 1.19F), at(22, 1.44F), at(2, 11.11F), at(17, 1248.60F), at(4, 1309.75F),
+    at(22, 1.00F), at(25, 1.64F), at(2, 13.01F), at(17, 1263.77F), at(4, 1421.21F),
+    at(26, 1.51F), at(22, 1.43F), at(25, 1.62F), at(13, 7.41F), at(17, 875.41F), at(4, 1028.97F),
+    at(27, 1.00F), at(28, 1.21F), at(29, 1.26F), at(30, 1.26F), at(4, 18.23F),
+    at(29, 1.04F), at(27, 1.51F), at(31, 1.64F), at(32, 1.71F), at(4, 10.49F),
+    at(33, 18.51F), at(34, 1.00F), at(27, 1.16F), at(35, 1.49F), at(4, 18.51F),
+    at(30, 1.00F), at(28, 1.17F), at(27, 1.26F), at(35, 1.32F), at(4, 4.20F),
+    at(34, 1.92F), at(36, 2.22F), at(2, 5.55F), at(29, 9.38F), at(4, 1.00F),
+    at(28, 1.01F), at(30, 1.05F), at(29, 1.22F), at(37, 1.35F), at(4, 22.06F),
+    at(37, 1.15F), at(30, 1.08F), at(28, 1.12F), at(35, 1.16F), at(4, 71.17F),
+    at(30, 1.02F), at(28, 1.04F), at(29, 1.32F), at(27, 1.78F), at(4, 28.46F),
+    at(28, 1.01F), at(30, 1.07F), at(29, 1.29F), at(37, 1.50F), at(4, 73.70F),
+    at(37, 1.00F), at(35, 1.22F), at(38, 1.37F), at(28, 1.58F), at(4, 42.67F),
+    at(31, 1.00F), at(32, 1.04F), at(29, 1.55F), at(27, 1.99F), at(4, 3.20F),
+    at(39, 1.45F), at(34, 1.35F), at(36, 1.43F), at(29, 2.42F), at(31, 1.54F), at(4, 5.51F),
+    at(31, 1.06F), at(28, 1.00F), at(30, 1.07F), at(37, 2.45F), at(4, 13.20F),
+    at(26, 1.00F), at(23, 2.17F), at(24, 2.31F), at(2, 5.78F), at(4, 613.81F),
+    at(22, 1.00F), at(24, 1.57F), at(23, 1.71F), at(2, 4.53F), at(4, 529.60F),
+    at(26, 1.29F), at(23, 1.76F), at(24, 1.77F), at(13, 5.84F), at(4, 501.37F),
+    at(40, 1.00F), at(24, 1.84F), at(23, 2.74F), at(13, 3.05F), at(4, 32.63F),
+    at(39, 1.17F), at(36, 1.49F), at(13, 2.84F), at(27, 2.98F), at(4, 4.39F),
+    at(4, 1.00F),
+    at(39, 1.00F), at(36, 1.34F), at(27, 3.91F), at(16, 4.19F), at(4, 2.81F),
+    at(34, 1.00F), at(31, 1.17F), at(35, 2.09F), at(16, 2.26F), at(4, 13.47F),
+    at(35, 1.00F), at(27, 1.14F), at(37, 1.44F), at(38, 1.48F), at(4, 723.16F),
+    at(27, 1.00F), at(35, 1.36F), at(37, 2.13F), at(38, 2.79F), at(4, 304.56F),
+    at(35, 1.07F), at(41, 1.71F), at(38, 1.29F), at(2, 20.43F), at(4, 1255.59F),
+    at(35, 1.00F), at(38, 1.12F), at(37, 1.82F), at(27, 351.82F), at(4, 351.82F),
+    at(35, 1.01F), at(37, 1.86F), at(38, 1.98F), at(2, 9.36F), at(4, 508.55F),
+    at(41, 1.00F), at(24, 1.35F), at(2, 45.20F), at(17, 3402.53F), at(4, 3402.40F),
+    at(24, 1.00F), at(40, 1.12F), at(2, 10.76F), at(17, 26.49F), at(4, 33.18F),
+    at(26, 1.03F), at(24, 1.41F), at(23, 2.32F), at(2, 26.97F), at(4, 1875.69F),
+    at(22, 1.10F), at(25, 1.00F), at(23, 1.05F), at(2, 49.81F), at(24, 11421.43F), at(4, 11421.43F),
+    at(26, 1.00F), at(24, 1.24F), at(23, 2.05F), at(2, 26.37F), at(4, 1964.24F),
+    at(24, 1.00F), at(38, 1.00F), at(26, 1.25F), at(23, 4.60F), at(2, 54.04F), at(4, 1817.25F),
+    at(24, 1.45F), at(38, 1.28F), at(41, 2.41F), at(23, 4.60F), at(2, 15.23F), at(4, 535.05F),
+    at(40, 1.00F), at(24, 2.60F), at(23, 3.77F), at(13, 5.70F), at(4, 270.72F),
+    at(24, 2164.10F), at(23, 1.00F), at(22, 3.19F), at(2, 20.69F), at(4, 2164.10F),
+    at(25, 1.35F), at(22, 1.79F), at(2, 9.90F), at(8, 67.34F), at(4, 1613.90F),
+    at(24, 1.25F), at(38, 1.00F), at(22, 2.39F), at(2, 11.94F), at(23, 122.30F), at(4, 122.30F),
+    at(26, 1.47F), at(23, 1.29F), at(24, 1.49F), at(2, 6.79F), at(4, 199.61F),
+    at(25, 1.57F), at(22, 1.29F), at(26, 1.17F), at(2, 4.96F), at(17, 475.21F), at(4, 504.83F),
+    at(22, 1.00F), at(25, 1.76F), at(13, 3.94F), at(17, 1212.42F), at(4, 1203.58F),
+    at(38, 1.06F), at(35, 1.97F), at(22, 2.06F), at(2, 7.45F), at(4, 69.85F),
+    at(28, 1.20F), at(38, 1.20F), at(30, 1.22F), at(35, 1.48F), at(4, 21.35F),
+    at(38, 1.15F), at(40, 1.48F), at(28, 1.38F), at(41, 1.47F), at(2, 5.46F), at(4, 53.20F),
+    at(26, 1.42F), at(24, 1.53F), at(23, 1.80F), at(2, 5.62F), at(4, 154.76F),
+    at(22, 1.00F), at(24, 1.52F), at(23, 1.71F), at(2, 3.94F), at(4, 384.72F),
+    at(38, 317.40F), at(26, 1.01F), at(25, 1.86F), at(13, 3.98F), at(4, 317.40F),
+    at(27, 1.13F), at(30, 1.26F), at(28, 1.54F), at(35, 1.62F), at(4, 27.11F),
+    at(39, 1.00F), at(36, 1.44F), at(27, 3.46F), at(35, 5.16F), at(4, 5.21F),
+    at(28, 1.00F), at(30, 1.03F), at(38, 1.27F), at(35, 1.45F), at(4, 31.78F),
+    at(31, 32.21F), at(28, 1.00F), at(30, 1.03F), at(35, 2.00F), at(4, 32.21F),
+    at(37, 1.01F), at(24, 1.00F), at(13, 1.72F), at(17, 11.76F), at(4, 23.57F),
+    at(40, 1.00F), at(13, 2.27F), at(23, 2.61F), at(24, 2.90F), at(4, 58.09F),
+    at(39, 1.00F), at(28, 3.51F), at(16, 3.56F), at(35, 5.16F), at(4, 5.21F),
+    at(38, 1.00F), at(35, 1.00F), at(37, 1.99F), at(2, 5.40F), at(4, 13.40F),
+    at(35, 1.00F), at(27, 1.04F), at(38, 3.90F), at(37, 7.63F), at(4, 105.69F),
+    at(40, 1.27F), at(37, 1.21F), at(24, 1.61F), at(23, 2.83F), at(13, 3.11F), at(4, 32.81F),
+    at(35, 159.40F), at(24, 159.40F), at(40, 1.00F), at(2, 5.83F), at(4, 159.40F),
+    at(40, 1.00F), at(23, 3.26F), at(13, 4.15F), at(24, 95.18F), at(4, 95.18F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 3,
-        .margin = 1.32F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 39000 "
-                "and columns / k <= 180 "
-                "and columns <= 47",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 6,
-        .margin = 1.62F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 39000 "
-                "and columns / k <= 180 "
-                "and columns > 47 "
-                "and columns <= 820",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 7,
-        .margin = 0.85F,
-        .regret = 3.67F,
-        .regret_lo = 1.61F,
-        .regret_hi = 8.65F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 39000 "
-                "and columns / k <= 180 "
-                "and columns > 47 "
-                "and columns > 820",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 4,
-        .margin = 1.33F,
-        .regret = 1.30F,
-        .regret_lo = 1.10F,
-        .regret_hi = 1.54F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 39000 "
-                "and columns / k > 180 "
-                "and k <= 7 "
-                "and columns * k <= 1000",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 1,
-        .margin = 1.03F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 39000 "
-                "and columns / k > 180 "
-                "and k <= 7 "
-                "and columns * k > 1000",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 2,
-        .margin = 1.48F,
-        .regret = 1.53F,
-        .regret_lo = 1.00F,
-        .regret_hi = 2.33F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 39000 "
-                "and columns / k > 180 "
-                "and k > 7",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 2,
-        .margin = 2.34F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k <= 0.12 "
-                "and rows / columns <= 6.8e-05 "
-                "and rows / k <= 0.027",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 3,
-        .margin = 2.11F,
-        .regret = 1.04F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.13F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k <= 0.12 "
-                "and rows / columns <= 6.8e-05 "
-                "and rows / k > 0.027",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 1,
-        .margin = 1.37F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k <= 0.12 "
-                "and rows / columns > 6.8e-05 "
-                "and columns <= 6800",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 6,
-        .margin = 2.10F,
-        .regret = 1.82F,
-        .regret_lo = 1.36F,
-        .regret_hi = 2.35F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k <= 0.12 "
-                "and rows / columns > 6.8e-05 "
-                "and columns > 6800 "
-                "and columns / k <= 390",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 2,
-        .margin = 2.20F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k <= 0.12 "
-                "and rows / columns > 6.8e-05 "
-                "and columns > 6800 "
-                "and columns / k > 390",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 1,
-        .margin = 1.45F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and k <= 1",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 1,
-        .margin = 1.30F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and k > 1 "
-                "and k <= 820 "
-                "and columns * k <= 64",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 7,
-        .margin = 1.14F,
-        .regret = 1.67F,
-        .regret_lo = 1.26F,
-        .regret_hi = 2.17F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and k > 1 "
-                "and k <= 820 "
-                "and columns * k > 64 "
-                "and elements <= 220000000 "
-                "and rows <= 180000 "
-                "and k <= 680 "
-                "and rows / columns <= 0.022 "
-                "and columns / k <= 100",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 7,
-        .margin = 2.15F,
-        .regret = 1.18F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.50F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and k > 1 "
-                "and k <= 820 "
-                "and columns * k > 64 "
-                "and elements <= 220000000 "
-                "and rows <= 180000 "
-                "and k <= 680 "
-                "and rows / columns <= 0.022 "
-                "and columns / k > 100",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 5,
-        .margin = 2.13F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and k > 1 "
-                "and k <= 820 "
-                "and columns * k > 64 "
-                "and elements <= 220000000 "
-                "and rows <= 180000 "
-                "and k <= 680 "
-                "and rows / columns > 0.022 "
-                "and rows <= 330",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 19,
-        .margin = 2.22F,
-        .regret = 1.08F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.15F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and k > 1 "
-                "and k <= 820 "
-                "and columns * k > 64 "
-                "and elements <= 220000000 "
-                "and rows <= 180000 "
-                "and k <= 680 "
-                "and rows / columns > 0.022 "
-                "and rows > 330",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 2,
-        .margin = 1.84F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.07F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and k > 1 "
-                "and k <= 820 "
-                "and columns * k > 64 "
-                "and elements <= 220000000 "
-                "and rows <= 180000 "
-                "and k > 680 "
-                "and elements <= 3900000",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 3,
-        .margin = 0.95F,
-        .regret = 1.39F,
-        .regret_lo = 1.21F,
-        .regret_hi = 1.62F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and k > 1 "
-                "and k <= 820 "
-                "and columns * k > 64 "
-                "and elements <= 220000000 "
-                "and rows <= 180000 "
-                "and k > 680 "
-                "and elements > 3900000",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and k > 1 "
-                "and k <= 820 "
-                "and columns * k > 64 "
-                "and elements <= 220000000 "
-                "and rows > 180000 "
-                "and elements <= 100000000",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 1,
-        .margin = 0.30F,
-        .regret = 3.38F,
-        .regret_lo = 3.38F,
-        .regret_hi = 3.38F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and k > 1 "
-                "and k <= 820 "
-                "and columns * k > 64 "
-                "and elements <= 220000000 "
-                "and rows > 180000 "
-                "and elements > 100000000",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 2,
-        .margin = 4.64F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and k > 1 "
-                "and k <= 820 "
-                "and columns * k > 64 "
-                "and elements > 220000000 "
-                "and k <= 330",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 4,
-        .margin = 2.47F,
-        .regret = 1.47F,
-        .regret_lo = 1.07F,
-        .regret_hi = 2.56F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and k > 1 "
-                "and k <= 820 "
-                "and columns * k > 64 "
-                "and elements > 220000000 "
-                "and k > 330",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 3,
-        .margin = 1.99F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.07F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and k > 1 "
-                "and k > 820 "
-                "and columns <= 2700",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
-        .problems = 4,
-        .margin = 0.71F,
-        .regret = 2.45F,
-        .regret_lo = 1.17F,
-        .regret_hi = 6.62F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k > 0.12 "
-                "and rows / k <= 1800 "
-                "and k > 1 "
-                "and k > 820 "
-                "and columns > 2700",
-        .ranking = kRanking24,
-    },
-    {
-        .id = 25,
-        .problems = 7,
-        .margin = 0.77F,
-        .regret = 1.67F,
-        .regret_lo = 1.26F,
-        .regret_hi = 2.30F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k > 0.12 "
-                "and rows / k > 1800 "
-                "and columns <= 68",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
-        .problems = 2,
-        .margin = 1.21F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k > 0.12 "
-                "and rows / k > 1800 "
-                "and columns > 68 "
-                "and columns <= 1800",
-        .ranking = kRanking26,
-    },
-    {
-        .id = 27,
-        .problems = 1,
-        .margin = 11.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k <= 1500 "
-                "and rows / k > 0.12 "
-                "and rows / k > 1800 "
-                "and columns > 68 "
-                "and columns > 1800",
-        .ranking = kRanking27,
-    },
-    {
-        .id = 28,
-        .problems = 1,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k > 1500 "
-                "and rows <= 1800 "
-                "and columns <= 68000 "
-                "and elements <= 4194304 "
-                "and columns <= 2700",
-        .ranking = kRanking28,
-    },
-    {
-        .id = 29,
-        .problems = 6,
-        .margin = 4.38F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k > 1500 "
-                "and rows <= 1800 "
-                "and columns <= 68000 "
-                "and elements <= 4194304 "
-                "and columns > 2700",
-        .ranking = kRanking29,
-    },
-    {
-        .id = 30,
-        .problems = 2,
-        .margin = 7.48F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k > 1500 "
-                "and rows <= 1800 "
-                "and columns <= 68000 "
-                "and elements > 4194304",
-        .ranking = kRanking30,
-    },
-    {
-        .id = 31,
-        .problems = 2,
-        .margin = 8.37F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k > 1500 "
-                "and rows <= 1800 "
-                "and columns > 68000 "
-                "and k <= 120 "
-                "and rows / k <= 68 "
-                "and columns <= 100000",
-        .ranking = kRanking31,
-    },
-    {
-        .id = 32,
-        .problems = 6,
-        .margin = 14.79F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k > 1500 "
-                "and rows <= 1800 "
-                "and columns > 68000 "
-                "and k <= 120 "
-                "and rows / k <= 68 "
-                "and columns > 100000",
-        .ranking = kRanking32,
-    },
-    {
-        .id = 33,
-        .problems = 6,
-        .margin = 7.71F,
-        .regret = 1.31F,
-        .regret_lo = 1.07F,
-        .regret_hi = 1.68F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k > 1500 "
-                "and rows <= 1800 "
-                "and columns > 68000 "
-                "and k <= 120 "
-                "and rows / k > 68",
-        .ranking = kRanking33,
-    },
-    {
-        .id = 34,
-        .problems = 3,
-        .margin = 2.76F,
-        .regret = 1.12F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.23F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k > 1500 "
-                "and rows <= 1800 "
-                "and columns > 68000 "
-                "and k > 120",
-        .ranking = kRanking34,
-    },
-    {
-        .id = 35,
-        .problems = 5,
-        .margin = 13.82F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and columns / k > 1500 "
-                "and rows > 1800",
-        .ranking = kRanking35,
-    },
-    {
-        .id = 36,
-        .problems = 5,
-        .margin = 5.45F,
-        .regret = 1.21F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.47F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k > 10000 "
-                "and rows / columns <= 64",
-        .ranking = kRanking36,
-    },
-    {
-        .id = 37,
-        .problems = 2,
-        .margin = 2.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k > 10000 "
-                "and rows / columns > 64 "
-                "and columns * k <= 12000",
-        .ranking = kRanking37,
-    },
-    {
-        .id = 38,
-        .problems = 2,
-        .margin = 0.83F,
-        .regret = 1.28F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.65F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k > 10000 "
-                "and rows / columns > 64 "
-                "and columns * k > 12000",
-        .ranking = kRanking38,
-    },
-    {
-        .id = 39,
-        .problems = 2,
-        .margin = 0.72F,
-        .regret = 1.41F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.92F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements <= 39000 "
-                "and columns / k <= 220 "
-                "and columns <= 1200 "
-                "and columns <= 47",
-        .ranking = kRanking39,
-    },
-    {
-        .id = 40,
-        .problems = 5,
-        .margin = 1.91F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements <= 39000 "
-                "and columns / k <= 220 "
-                "and columns <= 1200 "
-                "and columns > 47",
-        .ranking = kRanking40,
-    },
-    {
-        .id = 41,
-        .problems = 2,
-        .margin = 1.65F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements <= 39000 "
-                "and columns / k <= 220 "
-                "and columns > 1200 "
-                "and columns / k <= 100",
-        .ranking = kRanking41,
-    },
-    {
-        .id = 42,
-        .problems = 3,
-        .margin = 0.33F,
-        .regret = 3.25F,
-        .regret_lo = 2.73F,
-        .regret_hi = 4.22F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements <= 39000 "
-                "and columns / k <= 220 "
-                "and columns > 1200 "
-                "and columns / k > 100",
-        .ranking = kRanking42,
-    },
-    {
-        .id = 43,
-        .problems = 4,
-        .margin = 0.53F,
-        .regret = 2.56F,
-        .regret_lo = 1.79F,
-        .regret_hi = 3.66F,
-        .path = "layout == transposed and order != ascending and elements <= 39000 and columns / k > 220",
-        .ranking = kRanking43,
-    },
-    {
-        .id = 44,
-        .problems = 2,
-        .margin = 0.29F,
-        .regret = 3.43F,
-        .regret_lo = 1.25F,
-        .regret_hi = 9.41F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k <= 0.027",
-        .ranking = kRanking44,
-    },
-    {
-        .id = 45,
-        .problems = 1,
-        .margin = 2.14F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k > 0.027 "
-                "and columns / k <= 39000 "
-                "and rows <= 47000 "
-                "and rows / k <= 2200 "
-                "and rows / columns <= 0.068 "
-                "and columns / k <= 64 "
-                "and rows <= 47",
-        .ranking = kRanking45,
-    },
-    {
-        .id = 46,
-        .problems = 1,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k > 0.027 "
-                "and columns / k <= 39000 "
-                "and rows <= 47000 "
-                "and rows / k <= 2200 "
-                "and rows / columns <= 0.068 "
-                "and columns / k <= 64 "
-                "and rows > 47",
-        .ranking = kRanking46,
-    },
-    {
-        .id = 47,
-        .problems = 2,
-        .margin = 0.51F,
-        .regret = 2.18F,
-        .regret_lo = 1.01F,
-        .regret_hi = 4.72F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k > 0.027 "
-                "and columns / k <= 39000 "
-                "and rows <= 47000 "
-                "and rows / k <= 2200 "
-                "and rows / columns <= 0.068 "
-                "and columns / k > 64 "
-                "and columns * k <= 4096",
-        .ranking = kRanking47,
-    },
-    {
-        .id = 48,
-        .problems = 8,
-        .margin = 3.80F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k > 0.027 "
-                "and columns / k <= 39000 "
-                "and rows <= 47000 "
-                "and rows / k <= 2200 "
-                "and rows / columns <= 0.068 "
-                "and columns / k > 64 "
-                "and columns * k > 4096",
-        .ranking = kRanking48,
-    },
-    {
-        .id = 49,
-        .problems = 4,
-        .margin = 0.70F,
-        .regret = 2.48F,
-        .regret_lo = 1.11F,
-        .regret_hi = 10.03F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k > 0.027 "
-                "and columns / k <= 39000 "
-                "and rows <= 47000 "
-                "and rows / k <= 2200 "
-                "and rows / columns > 0.068 "
-                "and rows / k <= 11 "
-                "and elements <= 1800000",
-        .ranking = kRanking49,
-    },
-    {
-        .id = 50,
-        .problems = 2,
-        .margin = 5.36F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k > 0.027 "
-                "and columns / k <= 39000 "
-                "and rows <= 47000 "
-                "and rows / k <= 2200 "
-                "and rows / columns > 0.068 "
-                "and rows / k <= 11 "
-                "and elements > 1800000",
-        .ranking = kRanking50,
-    },
-    {
-        .id = 51,
-        .problems = 1,
-        .margin = 0.81F,
-        .regret = 1.24F,
-        .regret_lo = 1.24F,
-        .regret_hi = 1.24F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k > 0.027 "
-                "and columns / k <= 39000 "
-                "and rows <= 47000 "
-                "and rows / k <= 2200 "
-                "and rows / columns > 0.068 "
-                "and rows / k > 11 "
-                "and rows <= 330",
-        .ranking = kRanking51,
-    },
-    {
-        .id = 52,
-        .problems = 1,
-        .margin = 0.81F,
-        .regret = 1.24F,
-        .regret_lo = 1.24F,
-        .regret_hi = 1.24F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k > 0.027 "
-                "and columns / k <= 39000 "
-                "and rows <= 47000 "
-                "and rows / k <= 2200 "
-                "and rows / columns > 0.068 "
-                "and rows / k > 11 "
-                "and rows > 330 "
-                "and rows / k <= 120 "
-                "and elements <= 470000",
-        .ranking = kRanking52,
-    },
-    {
-        .id = 53,
-        .problems = 3,
-        .margin = 3.12F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k > 0.027 "
-                "and columns / k <= 39000 "
-                "and rows <= 47000 "
-                "and rows / k <= 2200 "
-                "and rows / columns > 0.068 "
-                "and rows / k > 11 "
-                "and rows > 330 "
-                "and rows / k <= 120 "
-                "and elements > 470000",
-        .ranking = kRanking53,
-    },
-    {
-        .id = 54,
-        .problems = 5,
-        .margin = 4.27F,
-        .regret = 1.29F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.89F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k > 0.027 "
-                "and columns / k <= 39000 "
-                "and rows <= 47000 "
-                "and rows / k <= 2200 "
-                "and rows / columns > 0.068 "
-                "and rows / k > 11 "
-                "and rows > 330 "
-                "and rows / k > 120 "
-                "and elements <= 3300000",
-        .ranking = kRanking54,
-    },
-    {
-        .id = 55,
-        .problems = 1,
-        .margin = 2.81F,
-        .regret = 1.03F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.03F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k > 0.027 "
-                "and columns / k <= 39000 "
-                "and rows <= 47000 "
-                "and rows / k <= 2200 "
-                "and rows / columns > 0.068 "
-                "and rows / k > 11 "
-                "and rows > 330 "
-                "and rows / k > 120 "
-                "and elements > 3300000",
-        .ranking = kRanking55,
-    },
-    {
-        .id = 56,
-        .problems = 3,
-        .margin = 1.30F,
-        .regret = 1.39F,
-        .regret_lo = 1.08F,
-        .regret_hi = 2.13F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k > 0.027 "
-                "and columns / k <= 39000 "
-                "and rows <= 47000 "
-                "and rows / k > 2200",
-        .ranking = kRanking56,
-    },
-    {
-        .id = 57,
-        .problems = 2,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k > 0.027 "
-                "and columns / k <= 39000 "
-                "and rows > 47000",
-        .ranking = kRanking57,
-    },
-    {
-        .id = 58,
-        .problems = 3,
-        .margin = 2.27F,
-        .regret = 1.38F,
-        .regret_lo = 1.25F,
-        .regret_hi = 1.50F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k <= 470 "
-                "and rows / k > 0.027 "
-                "and columns / k > 39000",
-        .ranking = kRanking58,
-    },
-    {
-        .id = 59,
-        .problems = 2,
-        .margin = 0.29F,
-        .regret = 6.79F,
-        .regret_lo = 1.32F,
-        .regret_hi = 34.97F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k > 470 "
-                "and elements <= 4194304 "
-                "and columns <= 6800",
-        .ranking = kRanking59,
-    },
-    {
-        .id = 60,
-        .problems = 3,
-        .margin = 1.48F,
-        .regret = 2.13F,
-        .regret_lo = 1.87F,
-        .regret_hi = 2.42F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k > 470 "
-                "and elements <= 4194304 "
-                "and columns > 6800",
-        .ranking = kRanking60,
-    },
-    {
-        .id = 61,
-        .problems = 1,
-        .margin = 1.87F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 33000000 "
-                "and k > 470 "
-                "and elements > 4194304",
-        .ranking = kRanking61,
-    },
-    {
-        .id = 62,
-        .problems = 8,
-        .margin = 11.08F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements > 33000000 "
-                "and k <= 68 "
-                "and k <= 33",
-        .ranking = kRanking62,
-    },
-    {
-        .id = 63,
-        .problems = 5,
-        .margin = 10.77F,
-        .regret = 1.08F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.12F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements > 33000000 "
-                "and k <= 68 "
-                "and k > 33",
-        .ranking = kRanking63,
-    },
-    {
-        .id = 64,
-        .problems = 1,
-        .margin = 6.17F,
-        .regret = 1.03F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.03F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements > 33000000 "
-                "and k > 68 "
-                "and k <= 220",
-        .ranking = kRanking64,
-    },
-    {
-        .id = 65,
-        .problems = 4,
-        .margin = 6.92F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements > 33000000 "
-                "and k > 68 "
-                "and k > 220",
-        .ranking = kRanking65,
-    },
-    {
-        .id = 66,
-        .problems = 3,
-        .margin = 2.25F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k > 10000 "
-                "and columns * k <= 3300",
-        .ranking = kRanking66,
-    },
-    {
-        .id = 67,
-        .problems = 3,
-        .margin = 2.66F,
-        .regret = 1.05F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.11F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and elements > 39000 "
-                "and rows / k > 10000 "
-                "and columns * k > 3300",
-        .ranking = kRanking67,
-    },
-    {
-        .id = 68,
-        .problems = 1,
-        .margin = 1.36F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns <= 8.2e-05 "
-                "and columns * k <= 12000000 "
-                "and columns <= 39000",
-        .ranking = kRanking68,
-    },
-    {
-        .id = 69,
-        .problems = 10,
-        .margin = 1.91F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns <= 8.2e-05 "
-                "and columns * k <= 12000000 "
-                "and columns > 39000",
-        .ranking = kRanking69,
-    },
-    {
-        .id = 70,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns <= 8.2e-05 "
-                "and columns * k > 12000000",
-        .ranking = kRanking70,
-    },
-    {
-        .id = 71,
-        .problems = 4,
-        .margin = 1.53F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns > 8.2e-05 "
-                "and columns <= 12000",
-        .ranking = kRanking71,
-    },
-    {
-        .id = 72,
-        .problems = 4,
-        .margin = 1.13F,
-        .regret = 1.24F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.78F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns > 8.2e-05 "
-                "and columns > 12000 "
-                "and rows <= 128 "
-                "and k <= 3 "
-                "and columns * k <= 120000",
-        .ranking = kRanking72,
-    },
-    {
-        .id = 73,
-        .problems = 3,
-        .margin = 1.08F,
-        .regret = 1.20F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.58F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns > 8.2e-05 "
-                "and columns > 12000 "
-                "and rows <= 128 "
-                "and k <= 3 "
-                "and columns * k > 120000",
-        .ranking = kRanking73,
-    },
-    {
-        .id = 74,
-        .problems = 3,
-        .margin = 1.19F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns > 8.2e-05 "
-                "and columns > 12000 "
-                "and rows <= 128 "
-                "and k > 3 "
-                "and columns <= 68000 "
-                "and columns <= 56000",
-        .ranking = kRanking74,
-    },
-    {
-        .id = 75,
-        .problems = 1,
-        .margin = 1.48F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns > 8.2e-05 "
-                "and columns > 12000 "
-                "and rows <= 128 "
-                "and k > 3 "
-                "and columns <= 68000 "
-                "and columns > 56000",
-        .ranking = kRanking75,
-    },
-    {
-        .id = 76,
-        .problems = 8,
-        .margin = 1.22F,
-        .regret = 1.19F,
-        .regret_lo = 1.05F,
-        .regret_hi = 1.37F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns > 8.2e-05 "
-                "and columns > 12000 "
-                "and rows <= 128 "
-                "and k > 3 "
-                "and columns > 68000 "
-                "and rows <= 39",
-        .ranking = kRanking76,
-    },
-    {
-        .id = 77,
-        .problems = 2,
-        .margin = 1.64F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns > 8.2e-05 "
-                "and columns > 12000 "
-                "and rows <= 128 "
-                "and k > 3 "
-                "and columns > 68000 "
-                "and rows > 39",
-        .ranking = kRanking77,
-    },
-    {
-        .id = 78,
-        .problems = 6,
-        .margin = 1.07F,
-        .regret = 1.51F,
-        .regret_lo = 1.10F,
-        .regret_hi = 2.09F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns > 8.2e-05 "
-                "and columns > 12000 "
-                "and rows > 128",
-        .ranking = kRanking78,
-    },
-    {
-        .id = 79,
-        .problems = 4,
-        .margin = 1.21F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns <= 2200 "
-                "and columns / k <= 12 "
-                "and rows <= 8192 "
-                "and rows <= 2048",
-        .ranking = kRanking79,
-    },
-    {
-        .id = 80,
-        .problems = 2,
-        .margin = 1.46F,
-        .regret = 1.04F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.07F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns <= 2200 "
-                "and columns / k <= 12 "
-                "and rows <= 8192 "
-                "and rows > 2048",
-        .ranking = kRanking80,
-    },
-    {
-        .id = 81,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns <= 2200 "
-                "and columns / k <= 12 "
-                "and rows > 8192",
-        .ranking = kRanking81,
-    },
-    {
-        .id = 82,
-        .problems = 1,
-        .margin = 1.17F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns <= 2200 "
-                "and columns / k > 12 "
-                "and columns * k <= 32 "
-                "and elements <= 65536",
-        .ranking = kRanking82,
-    },
-    {
-        .id = 83,
-        .problems = 1,
-        .margin = 0.52F,
-        .regret = 1.92F,
-        .regret_lo = 1.92F,
-        .regret_hi = 1.92F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns <= 2200 "
-                "and columns / k > 12 "
-                "and columns * k <= 32 "
-                "and elements > 65536",
-        .ranking = kRanking83,
-    },
-    {
-        .id = 84,
-        .problems = 5,
-        .margin = 1.04F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns <= 2200 "
-                "and columns / k > 12 "
-                "and columns * k > 32 "
-                "and results <= 10000 "
-                "and columns <= 1500 "
-                "and rows / columns <= 0.18 "
-                "and columns <= 1200",
-        .ranking = kRanking84,
-    },
-    {
-        .id = 85,
-        .problems = 8,
-        .margin = 1.41F,
-        .regret = 1.15F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.29F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns <= 2200 "
-                "and columns / k > 12 "
-                "and columns * k > 32 "
-                "and results <= 10000 "
-                "and columns <= 1500 "
-                "and rows / columns <= 0.18 "
-                "and columns > 1200",
-        .ranking = kRanking85,
-    },
-    {
-        .id = 86,
-        .problems = 6,
-        .margin = 1.03F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns <= 2200 "
-                "and columns / k > 12 "
-                "and columns * k > 32 "
-                "and results <= 10000 "
-                "and columns <= 1500 "
-                "and rows / columns > 0.18 "
-                "and rows <= 256",
-        .ranking = kRanking86,
-    },
-    {
-        .id = 87,
-        .problems = 5,
-        .margin = 1.06F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns <= 2200 "
-                "and columns / k > 12 "
-                "and columns * k > 32 "
-                "and results <= 10000 "
-                "and columns <= 1500 "
-                "and rows / columns > 0.18 "
-                "and rows > 256",
-        .ranking = kRanking87,
-    },
-    {
-        .id = 88,
-        .problems = 1,
-        .margin = 1.22F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns <= 2200 "
-                "and columns / k > 12 "
-                "and columns * k > 32 "
-                "and results <= 10000 "
-                "and columns > 1500",
-        .ranking = kRanking88,
-    },
-    {
-        .id = 89,
-        .problems = 1,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns <= 2200 "
-                "and columns / k > 12 "
-                "and columns * k > 32 "
-                "and results > 10000 "
-                "and columns <= 256 "
-                "and rows / columns <= 64",
-        .ranking = kRanking89,
-    },
-    {
-        .id = 90,
-        .problems = 7,
-        .margin = 1.15F,
-        .regret = 1.34F,
-        .regret_lo = 1.09F,
-        .regret_hi = 1.75F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns <= 2200 "
-                "and columns / k > 12 "
-                "and columns * k > 32 "
-                "and results > 10000 "
-                "and columns <= 256 "
-                "and rows / columns > 64",
-        .ranking = kRanking90,
-    },
-    {
-        .id = 91,
-        .problems = 5,
-        .margin = 0.97F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns <= 2200 "
-                "and columns / k > 12 "
-                "and columns * k > 32 "
-                "and results > 10000 "
-                "and columns > 256",
-        .ranking = kRanking91,
-    },
-    {
-        .id = 92,
-        .problems = 3,
-        .margin = 2.17F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns > 2200 "
-                "and rows <= 330 "
-                "and columns / k <= 4096",
-        .ranking = kRanking92,
-    },
-    {
-        .id = 93,
-        .problems = 3,
-        .margin = 1.57F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns > 2200 "
-                "and rows <= 330 "
-                "and columns / k > 4096 "
-                "and rows <= 100",
-        .ranking = kRanking93,
-    },
-    {
-        .id = 94,
-        .problems = 6,
-        .margin = 2.42F,
-        .regret = 1.29F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.79F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns > 2200 "
-                "and rows <= 330 "
-                "and columns / k > 4096 "
-                "and rows > 100",
-        .ranking = kRanking94,
-    },
-    {
-        .id = 95,
-        .problems = 11,
-        .margin = 3.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns <= 1024 "
-                "and columns > 2200 "
-                "and rows > 330",
-        .ranking = kRanking95,
-    },
-    {
-        .id = 96,
-        .problems = 2,
-        .margin = 1.27F,
-        .regret = 1.17F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.32F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns > 1024 "
-                "and columns <= 100 "
-                "and rows <= 68000 "
-                "and rows <= 65536",
-        .ranking = kRanking96,
-    },
-    {
-        .id = 97,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns > 1024 "
-                "and columns <= 100 "
-                "and rows <= 68000 "
-                "and rows > 65536",
-        .ranking = kRanking97,
-    },
-    {
-        .id = 98,
-        .problems = 1,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns > 1024 "
-                "and columns <= 100 "
-                "and rows > 68000",
-        .ranking = kRanking98,
-    },
-    {
-        .id = 99,
-        .problems = 1,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k <= 32 "
-                "and rows / columns > 1024 "
-                "and columns > 100",
-        .ranking = kRanking99,
-    },
-    {
-        .id = 100,
-        .problems = 1,
-        .margin = 1.14F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k > 32 "
-                "and columns <= 3900 "
-                "and columns / k <= 2.7 "
-                "and elements <= 15000000 "
-                "and columns <= 1000 "
-                "and rows / columns <= 0.0027",
-        .ranking = kRanking100,
-    },
-    {
-        .id = 101,
-        .problems = 5,
-        .margin = 1.36F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k > 32 "
-                "and columns <= 3900 "
-                "and columns / k <= 2.7 "
-                "and elements <= 15000000 "
-                "and columns <= 1000 "
-                "and rows / columns > 0.0027",
-        .ranking = kRanking101,
-    },
-    {
-        .id = 102,
-        .problems = 7,
-        .margin = 1.27F,
-        .regret = 1.11F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.25F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k > 32 "
-                "and columns <= 3900 "
-                "and columns / k <= 2.7 "
-                "and elements <= 15000000 "
-                "and columns > 1000",
-        .ranking = kRanking102,
-    },
-    {
-        .id = 103,
-        .problems = 1,
-        .margin = 1.12F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k > 32 "
-                "and columns <= 3900 "
-                "and columns / k <= 2.7 "
-                "and elements > 15000000",
-        .ranking = kRanking103,
-    },
-    {
-        .id = 104,
-        .problems = 8,
-        .margin = 1.84F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k > 32 "
-                "and columns <= 3900 "
-                "and columns / k > 2.7 "
-                "and columns <= 2048",
-        .ranking = kRanking104,
-    },
-    {
-        .id = 105,
-        .problems = 1,
-        .margin = 1.32F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k > 32 "
-                "and columns <= 3900 "
-                "and columns / k > 2.7 "
-                "and columns > 2048 "
-                "and results <= 32768",
-        .ranking = kRanking105,
-    },
-    {
-        .id = 106,
-        .problems = 1,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k > 32 "
-                "and columns <= 3900 "
-                "and columns / k > 2.7 "
-                "and columns > 2048 "
-                "and results > 32768",
-        .ranking = kRanking106,
-    },
-    {
-        .id = 107,
-        .problems = 4,
-        .margin = 1.36F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.10F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k > 32 "
-                "and columns > 3900 "
-                "and rows / k <= 1.8 "
-                "and rows / columns <= 0.027 "
-                "and rows / k <= 0.12 "
-                "and columns <= 8192",
-        .ranking = kRanking107,
-    },
-    {
-        .id = 108,
-        .problems = 1,
-        .margin = 0.91F,
-        .regret = 1.10F,
-        .regret_lo = 1.10F,
-        .regret_hi = 1.10F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k > 32 "
-                "and columns > 3900 "
-                "and rows / k <= 1.8 "
-                "and rows / columns <= 0.027 "
-                "and rows / k <= 0.12 "
-                "and columns > 8192",
-        .ranking = kRanking108,
-    },
-    {
-        .id = 109,
-        .problems = 1,
-        .margin = 1.24F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k > 32 "
-                "and columns > 3900 "
-                "and rows / k <= 1.8 "
-                "and rows / columns <= 0.027 "
-                "and rows / k > 0.12",
-        .ranking = kRanking109,
-    },
-    {
-        .id = 110,
-        .problems = 1,
-        .margin = 1.25F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k > 32 "
-                "and columns > 3900 "
-                "and rows / k <= 1.8 "
-                "and rows / columns > 0.027",
-        .ranking = kRanking110,
-    },
-    {
-        .id = 111,
-        .problems = 5,
-        .margin = 1.38F,
-        .regret = 1.45F,
-        .regret_lo = 1.07F,
-        .regret_hi = 1.98F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k > 32 "
-                "and columns > 3900 "
-                "and rows / k > 1.8 "
-                "and columns / k <= 56",
-        .ranking = kRanking111,
-    },
-    {
-        .id = 112,
-        .problems = 2,
-        .margin = 3.77F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and k > 32 "
-                "and columns > 3900 "
-                "and rows / k > 1.8 "
-                "and columns / k > 56",
-        .ranking = kRanking112,
-    },
-    {
-        .id = 113,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns <= 8.2e-05 "
-                "and columns * k <= 10000000",
-        .ranking = kRanking113,
-    },
-    {
-        .id = 114,
-        .problems = 4,
-        .margin = 1.32F,
-        .regret = 1.35F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.87F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns <= 8.2e-05 "
-                "and columns * k > 10000000",
-        .ranking = kRanking114,
-    },
-    {
-        .id = 115,
-        .problems = 1,
-        .margin = 1.19F,
-        .regret = 1.25F,
-        .regret_lo = 1.25F,
-        .regret_hi = 1.25F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns > 8.2e-05 "
-                "and elements <= 262144 "
-                "and rows / k <= 0.015",
-        .ranking = kRanking115,
-    },
-    {
-        .id = 116,
-        .problems = 4,
-        .margin = 4.62F,
-        .regret = 1.47F,
-        .regret_lo = 1.12F,
-        .regret_hi = 1.93F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns > 8.2e-05 "
-                "and elements <= 262144 "
-                "and rows / k > 0.015",
-        .ranking = kRanking116,
-    },
-    {
-        .id = 117,
-        .problems = 6,
-        .margin = 0.76F,
-        .regret = 1.45F,
-        .regret_lo = 1.18F,
-        .regret_hi = 1.75F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns > 8.2e-05 "
-                "and elements > 262144 "
-                "and elements <= 10000000",
-        .ranking = kRanking117,
-    },
-    {
-        .id = 118,
-        .problems = 2,
-        .margin = 1.76F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns > 8.2e-05 "
-                "and elements > 262144 "
-                "and elements > 10000000",
-        .ranking = kRanking118,
-    },
-    {
-        .id = 119,
-        .problems = 2,
-        .margin = 1.15F,
-        .regret = 1.06F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.13F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns <= 0.012 "
-                "and rows / k <= 0.082",
-        .ranking = kRanking119,
-    },
-    {
-        .id = 120,
-        .problems = 3,
-        .margin = 1.00F,
-        .regret = 1.20F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.74F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns <= 0.012 "
-                "and rows / k > 0.082 "
-                "and elements <= 65536 "
-                "and columns <= 680",
-        .ranking = kRanking120,
-    },
-    {
-        .id = 121,
-        .problems = 5,
-        .margin = 1.20F,
-        .regret = 1.22F,
-        .regret_lo = 1.08F,
-        .regret_hi = 1.39F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns <= 0.012 "
-                "and rows / k > 0.082 "
-                "and elements <= 65536 "
-                "and columns > 680",
-        .ranking = kRanking121,
-    },
-    {
-        .id = 122,
-        .problems = 6,
-        .margin = 1.08F,
-        .regret = 1.42F,
-        .regret_lo = 1.12F,
-        .regret_hi = 1.87F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns <= 0.012 "
-                "and rows / k > 0.082 "
-                "and elements > 65536 "
-                "and rows <= 120 "
-                "and columns <= 8192",
-        .ranking = kRanking122,
-    },
-    {
-        .id = 123,
-        .problems = 3,
-        .margin = 1.52F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns <= 0.012 "
-                "and rows / k > 0.082 "
-                "and elements > 65536 "
-                "and rows <= 120 "
-                "and columns > 8192",
-        .ranking = kRanking123,
-    },
-    {
-        .id = 124,
-        .problems = 6,
-        .margin = 1.00F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns <= 0.012 "
-                "and rows / k > 0.082 "
-                "and elements > 65536 "
-                "and rows > 120",
-        .ranking = kRanking124,
-    },
-    {
-        .id = 125,
-        .problems = 3,
-        .margin = 1.09F,
-        .regret = 1.13F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.43F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k <= 39 "
-                "and rows / columns <= 1200 "
-                "and columns <= 128 "
-                "and rows / k <= 820",
-        .ranking = kRanking125,
-    },
-    {
-        .id = 126,
-        .problems = 2,
-        .margin = 1.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k <= 39 "
-                "and rows / columns <= 1200 "
-                "and columns <= 128 "
-                "and rows / k > 820",
-        .ranking = kRanking126,
-    },
-    {
-        .id = 127,
-        .problems = 3,
-        .margin = 1.03F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k <= 39 "
-                "and rows / columns <= 1200 "
-                "and columns > 128 "
-                "and columns <= 3300 "
-                "and columns <= 2048 "
-                "and rows / columns <= 4.7",
-        .ranking = kRanking127,
-    },
-    {
-        .id = 128,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k <= 39 "
-                "and rows / columns <= 1200 "
-                "and columns > 128 "
-                "and columns <= 3300 "
-                "and columns <= 2048 "
-                "and rows / columns > 4.7",
-        .ranking = kRanking128,
-    },
-    {
-        .id = 129,
-        .problems = 1,
-        .margin = 0.99F,
-        .regret = 1.01F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.01F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k <= 39 "
-                "and rows / columns <= 1200 "
-                "and columns > 128 "
-                "and columns <= 3300 "
-                "and columns > 2048",
-        .ranking = kRanking129,
-    },
-    {
-        .id = 130,
-        .problems = 2,
-        .margin = 2.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k <= 39 "
-                "and rows / columns <= 1200 "
-                "and columns > 128 "
-                "and columns > 3300",
-        .ranking = kRanking130,
-    },
-    {
-        .id = 131,
-        .problems = 2,
-        .margin = 1.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k <= 39 "
-                "and rows / columns > 1200",
-        .ranking = kRanking131,
-    },
-    {
-        .id = 132,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k > 39 "
-                "and columns * k <= 524288 "
-                "and columns <= 2700 "
-                "and rows / columns <= 0.1",
-        .ranking = kRanking132,
-    },
-    {
-        .id = 133,
-        .problems = 1,
-        .margin = 1.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k > 39 "
-                "and columns * k <= 524288 "
-                "and columns <= 2700 "
-                "and rows / columns > 0.1",
-        .ranking = kRanking133,
-    },
-    {
-        .id = 134,
-        .problems = 4,
-        .margin = 2.45F,
-        .regret = 1.27F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.83F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k > 39 "
-                "and columns * k <= 524288 "
-                "and columns > 2700",
-        .ranking = kRanking134,
-    },
-    {
-        .id = 135,
-        .problems = 2,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k > 39 "
-                "and columns * k > 524288 "
-                "and columns / k <= 64",
-        .ranking = kRanking135,
-    },
-    {
-        .id = 136,
-        .problems = 2,
-        .margin = 2.30F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and rows / columns > 0.012 "
-                "and k > 39 "
-                "and columns * k > 524288 "
-                "and columns / k > 64",
-        .ranking = kRanking136,
-    },
+    {0, 3, 1.32F, 1.00F, 1.00F, 1.00F, ranked(0, 5)},
+    {1, 6, 1.62F, 1.01F, 1.00F, 1.04F, ranked(5, 5)},
+    {2, 7, 0.85F, 3.67F, 1.61F, 8.65F, ranked(10, 5)},  // problems nearby
+    {3, 4, 1.33F, 1.30F, 1.10F, 1.54F, ranked(15, 5)},  // problems nearby
+    {4, 1, 1.03F, 1.00F, 1.00F, 1.00F, ranked(20, 5)},
+    {5, 2, 1.48F, 1.53F, 1.00F, 2.33F, ranked(25, 5)},  // problems nearby
+    {6, 2, 2.34F, 1.00F, 1.00F, 1.00F, ranked(30, 5)},
+    {7, 3, 2.11F, 1.04F, 1.00F, 1.13F, ranked(35, 5)},  // problems nearby
+    {8, 1, 1.37F, 1.00F, 1.00F, 1.00F, ranked(40, 5)},
+    {9, 6, 2.10F, 1.82F, 1.36F, 2.35F, ranked(45, 5)},  // problems nearby
+    {10, 2, 2.20F, 1.00F, 1.00F, 1.00F, ranked(50, 5)},  // problems nearby
+    {11, 1, 1.45F, 1.00F, 1.00F, 1.00F, ranked(55, 5)},
+    {12, 1, 1.30F, 1.00F, 1.00F, 1.00F, ranked(60, 5)},
+    {13, 7, 1.14F, 1.67F, 1.26F, 2.17F, ranked(65, 5)},  // problems nearby
+    {14, 7, 2.15F, 1.18F, 1.00F, 1.50F, ranked(70, 5)},
+    {15, 5, 2.13F, 1.01F, 1.00F, 1.04F, ranked(75, 5)},
+    {16, 19, 2.22F, 1.08F, 1.02F, 1.15F, ranked(80, 5)},
+    {17, 2, 1.84F, 1.03F, 1.00F, 1.07F, ranked(85, 5)},  // problems nearby
+    {18, 3, 0.95F, 1.39F, 1.21F, 1.62F, ranked(90, 5)},  // problems nearby
+    {19, 1, 1.00F, 1.00F, 1.00F, 1.00F, ranked(95, 1)},
+    {20, 1, 0.30F, 3.38F, 3.38F, 3.38F, ranked(96, 5)},  // problems nearby
+    {21, 2, 4.64F, 1.00F, 1.00F, 1.00F, ranked(101, 6)},
+    {22, 4, 2.47F, 1.47F, 1.07F, 2.56F, ranked(107, 6)},  // problems nearby
+    {23, 3, 1.99F, 1.02F, 1.00F, 1.07F, ranked(113, 5)},  // problems nearby
+    {24, 4, 0.71F, 2.45F, 1.17F, 6.62F, ranked(118, 6)},  // problems nearby
+    {25, 7, 0.77F, 1.67F, 1.26F, 2.30F, ranked(124, 5)},  // problems nearby
+    {26, 2, 1.21F, 1.03F, 1.00F, 1.06F, ranked(129, 5)},
+    {27, 1, 11.11F, 1.00F, 1.00F, 1.00F, ranked(134, 5)},
+    {28, 1, 1.04F, 1.00F, 1.00F, 1.00F, ranked(139, 5)},
+    {29, 6, 4.38F, 1.00F, 1.00F, 1.00F, ranked(144, 5)},
+    {30, 2, 7.48F, 1.00F, 1.00F, 1.00F, ranked(149, 5)},
+    {31, 2, 8.37F, 1.02F, 1.00F, 1.04F, ranked(154, 5)},
+    {32, 6, 14.79F, 1.00F, 1.00F, 1.01F, ranked(159, 5)},
+    {33, 6, 7.71F, 1.31F, 1.07F, 1.68F, ranked(164, 6)},  // problems nearby
+    {34, 3, 2.76F, 1.12F, 1.00F, 1.23F, ranked(170, 5)},  // problems nearby
+    {35, 5, 13.82F, 1.00F, 1.00F, 1.00F, ranked(175, 5)},
+    {36, 5, 5.45F, 1.21F, 1.00F, 1.47F, ranked(180, 4)},  // problems nearby
+    {37, 2, 2.13F, 1.00F, 1.00F, 1.00F, ranked(184, 6)},
+    {38, 2, 0.83F, 1.28F, 1.00F, 1.65F, ranked(190, 6)},  // problems nearby
+    {39, 2, 0.72F, 1.41F, 1.04F, 1.92F, ranked(196, 5)},  // problems nearby
+    {40, 5, 1.91F, 1.00F, 1.00F, 1.01F, ranked(201, 5)},
+    {41, 2, 1.65F, 1.00F, 1.00F, 1.00F, ranked(206, 5)},
+    {42, 3, 0.33F, 3.25F, 2.73F, 4.22F, ranked(211, 5)},  // problems nearby
+    {43, 4, 0.53F, 2.56F, 1.79F, 3.66F, ranked(216, 5)},  // problems nearby
+    {44, 2, 0.29F, 3.43F, 1.25F, 9.41F, ranked(221, 5)},  // problems nearby
+    {45, 1, 2.14F, 1.00F, 1.00F, 1.00F, ranked(226, 5)},
+    {46, 1, 1.18F, 1.00F, 1.00F, 1.00F, ranked(231, 5)},
+    {47, 2, 0.51F, 2.18F, 1.01F, 4.72F, ranked(236, 5)},  // problems nearby
+    {48, 8, 3.80F, 1.01F, 1.00F, 1.03F, ranked(241, 5)},
+    {49, 4, 0.70F, 2.48F, 1.11F, 10.03F, ranked(246, 5)},  // problems nearby
+    {50, 2, 5.36F, 1.00F, 1.00F, 1.00F, ranked(251, 5)},  // problems nearby
+    {51, 1, 0.81F, 1.24F, 1.24F, 1.24F, ranked(256, 5)},  // problems nearby
+    {52, 1, 0.81F, 1.24F, 1.24F, 1.24F, ranked(261, 5)},  // problems nearby
+    {53, 3, 3.12F, 1.00F, 1.00F, 1.00F, ranked(266, 5)},
+    {54, 5, 4.27F, 1.29F, 1.00F, 1.89F, ranked(271, 5)},  // problems nearby
+    {55, 1, 2.81F, 1.03F, 1.03F, 1.03F, ranked(276, 6)},
+    {56, 3, 1.30F, 1.39F, 1.08F, 2.13F, ranked(282, 6)},  // problems nearby
+    {57, 2, 1.05F, 1.00F, 1.00F, 1.00F, ranked(288, 6)},  // problems nearby
+    {58, 3, 2.27F, 1.38F, 1.25F, 1.50F, ranked(294, 6)},  // problems nearby
+    {59, 2, 0.29F, 6.79F, 1.32F, 34.97F, ranked(300, 5)},  // problems nearby
+    {60, 3, 1.48F, 2.13F, 1.87F, 2.42F, ranked(305, 5)},  // problems nearby
+    {61, 1, 1.87F, 1.00F, 1.00F, 1.00F, ranked(310, 5)},  // problems nearby
+    {62, 8, 11.08F, 1.01F, 1.00F, 1.04F, ranked(315, 5)},
+    {63, 5, 10.77F, 1.08F, 1.04F, 1.12F, ranked(320, 5)},  // problems nearby
+    {64, 1, 6.17F, 1.03F, 1.03F, 1.03F, ranked(325, 6)},
+    {65, 4, 6.92F, 1.00F, 1.00F, 1.00F, ranked(331, 5)},  // problems nearby
+    {66, 3, 2.25F, 1.00F, 1.00F, 1.00F, ranked(336, 5)},
+    {67, 3, 2.66F, 1.05F, 1.00F, 1.11F, ranked(341, 4)},  // problems nearby
+    {68, 1, 1.36F, 1.00F, 1.00F, 1.00F, ranked(345, 5)},
+    {69, 10, 1.91F, 1.01F, 1.00F, 1.02F, ranked(350, 5)},
+    {70, 2, 1.00F, 1.01F, 1.00F, 1.02F, ranked(355, 5)},
+    {71, 4, 1.53F, 1.00F, 1.00F, 1.00F, ranked(360, 5)},
+    {72, 4, 1.13F, 1.24F, 1.00F, 1.78F, ranked(365, 5)},  // problems nearby
+    {73, 3, 1.08F, 1.20F, 1.00F, 1.58F, ranked(370, 5)},  // problems nearby
+    {74, 3, 1.19F, 1.01F, 1.00F, 1.04F, ranked(375, 5)},
+    {75, 1, 1.48F, 1.00F, 1.00F, 1.00F, ranked(380, 5)},
+    {76, 8, 1.22F, 1.19F, 1.05F, 1.37F, ranked(385, 5)},  // problems nearby
+    {77, 2, 1.64F, 1.00F, 1.00F, 1.00F, ranked(390, 5)},
+    {78, 6, 1.07F, 1.51F, 1.10F, 2.09F, ranked(395, 6)},  // problems nearby
+    {79, 4, 1.21F, 1.00F, 1.00F, 1.00F, ranked(401, 5)},
+    {80, 2, 1.46F, 1.04F, 1.00F, 1.07F, ranked(406, 5)},
+    {81, 2, 1.00F, 1.00F, 1.00F, 1.00F, ranked(411, 5)},
+    {82, 1, 1.17F, 1.00F, 1.00F, 1.00F, ranked(416, 5)},
+    {83, 1, 0.52F, 1.92F, 1.92F, 1.92F, ranked(421, 5)},  // problems nearby
+    {84, 5, 1.04F, 1.01F, 1.00F, 1.02F, ranked(426, 5)},
+    {85, 8, 1.41F, 1.15F, 1.04F, 1.29F, ranked(431, 5)},  // problems nearby
+    {86, 6, 1.03F, 1.02F, 1.00F, 1.03F, ranked(436, 5)},
+    {87, 5, 1.06F, 1.01F, 1.00F, 1.03F, ranked(441, 5)},
+    {88, 1, 1.22F, 1.00F, 1.00F, 1.00F, ranked(446, 5)},
+    {89, 1, 1.04F, 1.00F, 1.00F, 1.00F, ranked(451, 5)},
+    {90, 7, 1.15F, 1.34F, 1.09F, 1.75F, ranked(456, 6)},  // problems nearby
+    {91, 5, 0.97F, 1.01F, 1.00F, 1.04F, ranked(462, 5)},
+    {92, 3, 2.17F, 1.00F, 1.00F, 1.00F, ranked(467, 5)},
+    {93, 3, 1.57F, 1.00F, 1.00F, 1.00F, ranked(472, 5)},
+    {94, 6, 2.42F, 1.29F, 1.04F, 1.79F, ranked(477, 5)},  // problems nearby
+    {95, 11, 3.04F, 1.00F, 1.00F, 1.01F, ranked(482, 5)},
+    {96, 2, 1.27F, 1.17F, 1.04F, 1.32F, ranked(487, 5)},  // problems nearby
+    {97, 1, 1.00F, 1.00F, 1.00F, 1.00F, ranked(492, 1)},
+    {98, 1, 1.18F, 1.00F, 1.00F, 1.00F, ranked(493, 5)},
+    {99, 1, 1.04F, 1.00F, 1.00F, 1.00F, ranked(498, 5)},
+    {100, 1, 1.14F, 1.00F, 1.00F, 1.00F, ranked(503, 5)},
+    {101, 5, 1.36F, 1.00F, 1.00F, 1.00F, ranked(508, 5)},
+    {102, 7, 1.27F, 1.11F, 1.01F, 1.25F, ranked(513, 5)},  // problems nearby
+    {103, 1, 1.12F, 1.00F, 1.00F, 1.00F, ranked(518, 5)},
+    {104, 8, 1.84F, 1.01F, 1.00F, 1.02F, ranked(523, 5)},
+    {105, 1, 1.32F, 1.00F, 1.00F, 1.00F, ranked(528, 5)},
+    {106, 1, 1.04F, 1.00F, 1.00F, 1.00F, ranked(533, 5)},
+    {107, 4, 1.36F, 1.03F, 1.00F, 1.10F, ranked(538, 5)},  // problems nearby
+    {108, 1, 0.91F, 1.10F, 1.10F, 1.10F, ranked(543, 6)},
+    {109, 1, 1.24F, 1.00F, 1.00F, 1.00F, ranked(549, 5)},
+    {110, 1, 1.25F, 1.00F, 1.00F, 1.00F, ranked(554, 6)},
+    {111, 5, 1.38F, 1.45F, 1.07F, 1.98F, ranked(560, 6)},  // problems nearby
+    {112, 2, 3.77F, 1.00F, 1.00F, 1.00F, ranked(566, 5)},
+    {113, 2, 1.00F, 1.00F, 1.00F, 1.00F, ranked(571, 5)},
+    {114, 4, 1.32F, 1.35F, 1.03F, 1.87F, ranked(576, 5)},  // problems nearby
+    {115, 1, 1.19F, 1.25F, 1.25F, 1.25F, ranked(581, 6)},  // problems nearby
+    {116, 4, 4.62F, 1.47F, 1.12F, 1.93F, ranked(587, 5)},  // problems nearby
+    {117, 6, 0.76F, 1.45F, 1.18F, 1.75F, ranked(592, 6)},  // problems nearby
+    {118, 2, 1.76F, 1.00F, 1.00F, 1.00F, ranked(598, 5)},
+    {119, 2, 1.15F, 1.06F, 1.00F, 1.13F, ranked(603, 5)},
+    {120, 3, 1.00F, 1.20F, 1.00F, 1.74F, ranked(608, 5)},  // problems nearby
+    {121, 5, 1.20F, 1.22F, 1.08F, 1.39F, ranked(613, 6)},  // problems nearby
+    {122, 6, 1.08F, 1.42F, 1.12F, 1.87F, ranked(619, 5)},  // problems nearby
+    {123, 3, 1.52F, 1.00F, 1.00F, 1.00F, ranked(624, 5)},
+    {124, 6, 1.00F, 1.01F, 1.00F, 1.01F, ranked(629, 5)},
+    {125, 3, 1.09F, 1.13F, 1.00F, 1.43F, ranked(634, 5)},
+    {126, 2, 1.16F, 1.00F, 1.00F, 1.00F, ranked(639, 5)},  // problems nearby
+    {127, 3, 1.03F, 1.00F, 1.00F, 1.00F, ranked(644, 5)},
+    {128, 1, 1.00F, 1.00F, 1.00F, 1.00F, ranked(649, 5)},
+    {129, 1, 0.99F, 1.01F, 1.01F, 1.01F, ranked(654, 5)},
+    {130, 2, 2.09F, 1.00F, 1.00F, 1.00F, ranked(659, 5)},
+    {131, 2, 1.16F, 1.00F, 1.00F, 1.00F, ranked(664, 5)},
+    {132, 1, 1.00F, 1.00F, 1.00F, 1.00F, ranked(669, 5)},
+    {133, 1, 1.04F, 1.00F, 1.00F, 1.00F, ranked(674, 5)},
+    {134, 4, 2.45F, 1.27F, 1.00F, 1.83F, ranked(679, 6)},  // problems nearby
+    {135, 2, 1.00F, 1.00F, 1.00F, 1.00F, ranked(685, 5)},  // problems nearby
+    {136, 2, 2.30F, 1.00F, 1.00F, 1.01F, ranked(690, 5)},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.layout == MatrixLayout::transposed) {
-        if (problem.order == ListOrder::ascending) {
-            if (problem.elements() <= 39'000) {
-                if (ratio(problem.columns, problem.k) <= 180) {
-                    if (problem.columns <= 47) {
-                        // rank_sort default
-                        // 3 problems, margin 1.32, regret 1.00 [1.00, 1.00]
-                        return kLeaves[0];
-                    } else {
-                        if (problem.columns <= 820) {
-                            // bitonic_sort_rows block=256
-                            // 6 problems, margin 1.62, regret 1.01 [1.00, 1.04]
-                            return kLeaves[1];
-                        } else {
-                            // bitonic_sort_rows block=1024
-                            // 7 problems nearby, margin 0.85, regret 3.67 [1.61, 8.65]
-                            return kLeaves[2];
-                        }
-                    }
-                } else {
-                    if (problem.k <= 7) {
-                        if (product(problem.columns, problem.k) <= 1000) {
-                            // block_rank_merge tile=64
-                            // 4 problems nearby, margin 1.33, regret 1.30 [1.10, 1.54]
-                            return kLeaves[3];
-                        } else {
-                            // block_rank_merge tile=256
-                            // 1 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                            return kLeaves[4];
-                        }
-                    } else {
-                        // warp_select warps=16
-                        // 2 problems nearby, margin 1.48, regret 1.53 [1.00, 2.33]
-                        return kLeaves[5];
-                    }
-                }
-            } else {
-                if (ratio(problem.rows, problem.k) <= 10'000) {
-                    if (ratio(problem.columns, problem.k) <= 1500) {
-                        if (ratio(problem.rows, problem.k) <= 0.12) {
-                            if (ratio(problem.rows, problem.columns) <= 6.8e-05) {
-                                if (ratio(problem.rows, problem.k) <= 0.027) {
-                                    // radix_sort_rows default
-                                    // 2 problems, margin 2.34, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[6];
-                                } else {
-                                    // warp_select warps=16
-                                    // 3 problems nearby, margin 2.11, regret 1.04 [1.00, 1.13]
-                                    return kLeaves[7];
-                                }
-                            } else {
-                                if (problem.columns <= 6800) {
-                                    // bitonic_sort_rows block=1024
-                                    // 1 problems, margin 1.37, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[8];
-                                } else {
-                                    if (ratio(problem.columns, problem.k) <= 390) {
-                                        // segmented_radix_sort default
-                                        // 6 problems nearby, margin 2.10, regret 1.82 [1.36, 2.35]
-                                        return kLeaves[9];
-                                    } else {
-                                        // warp_select warps=16
-                                        // 2 problems nearby, margin 2.20, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[10];
-                                    }
-                                }
-                            }
-                        } else {
-                            if (ratio(problem.rows, problem.k) <= 1800) {
-                                if (problem.k <= 1) {
-                                    // block_rank_merge tile=64
-                                    // 1 problems, margin 1.45, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[11];
-                                } else {
-                                    if (problem.k <= 820) {
-                                        if (product(problem.columns, problem.k) <= 64) {
-                                            // rank_sort default
-                                            // 1 problems, margin 1.30, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[12];
-                                        } else {
-                                            if (problem.elements() <= 220'000'000) {
-                                                if (problem.rows <= 180'000) {
-                                                    if (problem.k <= 680) {
-                                                        if (ratio(problem.rows, problem.columns) <= 0.022) {
-                                                            if (ratio(problem.columns, problem.k) <= 100) {
-                                                                // segmented_radix_sort default
-                                                                // 7 problems nearby, margin 1.14, regret 1.67 [1.26, 2.17]
-                                                                return kLeaves[13];
-                                                            } else {
-                                                                // warp_select warps=16
-                                                                // 7 problems, margin 2.15, regret 1.18 [1.00, 1.50]
-                                                                return kLeaves[14];
-                                                            }
-                                                        } else {
-                                                            if (problem.rows <= 330) {
-                                                                // bitonic_sort_rows block=256
-                                                                // 5 problems, margin 2.13, regret 1.01 [1.00, 1.04]
-                                                                return kLeaves[15];
-                                                            } else {
-                                                                // warp_select warps=16
-                                                                // 19 problems, margin 2.22, regret 1.08 [1.02, 1.15]
-                                                                return kLeaves[16];
-                                                            }
-                                                        }
-                                                    } else {
-                                                        if (problem.elements() <= 3'900'000) {
-                                                            // bitonic_sort_rows block=256
-                                                            // 2 problems nearby, margin 1.84, regret 1.03 [1.00, 1.07]
-                                                            return kLeaves[17];
-                                                        } else {
-                                                            // warp_select warps=16
-                                                            // 3 problems nearby, margin 0.95, regret 1.39 [1.21, 1.62]
-                                                            return kLeaves[18];
-                                                        }
-                                                    }
-                                                } else {
-                                                    if (problem.elements() <= 100'000'000) {
-                                                        // global_insertion block=256
-                                                        // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[19];
-                                                    } else {
-                                                        // warp_select warps=16
-                                                        // 1 problems nearby, margin 0.30, regret 3.38 [3.38, 3.38]
-                                                        return kLeaves[20];
-                                                    }
-                                                }
-                                            } else {
-                                                if (problem.k <= 330) {
-                                                    // warp_select warps=8
-                                                    // 2 problems, margin 4.64, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[21];
-                                                } else {
-                                                    // warp_select warps=16
-                                                    // 4 problems nearby, margin 2.47, regret 1.47 [1.07, 2.56]
-                                                    return kLeaves[22];
-                                                }
-                                            }
-                                        }
-                                    } else {
-                                        if (problem.columns <= 2700) {
-                                            // bitonic_sort_rows block=256
-                                            // 3 problems nearby, margin 1.99, regret 1.02 [1.00, 1.07]
-                                            return kLeaves[23];
-                                        } else {
-                                            // segmented_radix_sort default
-                                            // 4 problems nearby, margin 0.71, regret 2.45 [1.17, 6.62]
-                                            return kLeaves[24];
-                                        }
-                                    }
-                                }
-                            } else {
-                                if (problem.columns <= 68) {
-                                    // register_insertion block=256;texture=0
-                                    // 7 problems nearby, margin 0.77, regret 1.67 [1.26, 2.30]
-                                    return kLeaves[25];
-                                } else {
-                                    if (problem.columns <= 1800) {
-                                        // warp_select warps=8
-                                        // 2 problems, margin 1.21, regret 1.03 [1.00, 1.06]
-                                        return kLeaves[26];
-                                    } else {
-                                        // warp_select warps=4
-                                        // 1 problems, margin 11.11, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[27];
-                                    }
-                                }
-                            }
-                        }
-                    } else {
-                        if (problem.rows <= 1800) {
-                            if (problem.columns <= 68'000) {
-                                if (problem.elements() <= 4'194'304) {
-                                    if (problem.columns <= 2700) {
-                                        // block_rank_merge tile=64
-                                        // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[28];
-                                    } else {
-                                        // warp_select warps=16
-                                        // 6 problems, margin 4.38, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[29];
-                                    }
-                                } else {
-                                    // warp_select warps=8
-                                    // 2 problems, margin 7.48, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[30];
-                                }
-                            } else {
-                                if (problem.k <= 120) {
-                                    if (ratio(problem.rows, problem.k) <= 68) {
-                                        if (problem.columns <= 100'000) {
-                                            // warp_select warps=16
-                                            // 2 problems, margin 8.37, regret 1.02 [1.00, 1.04]
-                                            return kLeaves[31];
-                                        } else {
-                                            // warp_select warps=8
-                                            // 6 problems, margin 14.79, regret 1.00 [1.00, 1.01]
-                                            return kLeaves[32];
-                                        }
-                                    } else {
-                                        // warp_select warps=4
-                                        // 6 problems nearby, margin 7.71, regret 1.31 [1.07, 1.68]
-                                        return kLeaves[33];
-                                    }
-                                } else {
-                                    // warp_select warps=16
-                                    // 3 problems nearby, margin 2.76, regret 1.12 [1.00, 1.23]
-                                    return kLeaves[34];
-                                }
-                            }
-                        } else {
-                            // warp_select warps=4
-                            // 5 problems, margin 13.82, regret 1.00 [1.00, 1.00]
-                            return kLeaves[35];
-                        }
-                    }
-                } else {
-                    if (ratio(problem.rows, problem.columns) <= 64) {
-                        // warp_select warps=4
-                        // 5 problems nearby, margin 5.45, regret 1.21 [1.00, 1.47]
-                        return kLeaves[36];
-                    } else {
-                        if (product(problem.columns, problem.k) <= 12'000) {
-                            // register_insertion block=64;texture=0
-                            // 2 problems, margin 2.13, regret 1.00 [1.00, 1.00]
-                            return kLeaves[37];
-                        } else {
-                            // warp_select warps=4
-                            // 2 problems nearby, margin 0.83, regret 1.28 [1.00, 1.65]
-                            return kLeaves[38];
-                        }
-                    }
-                }
-            }
-        } else {
-            if (problem.elements() <= 39'000) {
-                if (ratio(problem.columns, problem.k) <= 220) {
-                    if (problem.columns <= 1200) {
-                        if (problem.columns <= 47) {
-                            // rank_sort default
-                            // 2 problems nearby, margin 0.72, regret 1.41 [1.04, 1.92]
-                            return kLeaves[39];
-                        } else {
-                            // bitonic_sort_rows block=256
-                            // 5 problems, margin 1.91, regret 1.00 [1.00, 1.01]
-                            return kLeaves[40];
-                        }
-                    } else {
-                        if (ratio(problem.columns, problem.k) <= 100) {
-                            // bitonic_sort_rows block=1024
-                            // 2 problems, margin 1.65, regret 1.00 [1.00, 1.00]
-                            return kLeaves[41];
-                        } else {
-                            // warp_select warps=16
-                            // 3 problems nearby, margin 0.33, regret 3.25 [2.73, 4.22]
-                            return kLeaves[42];
-                        }
-                    }
-                } else {
-                    // block_rank_merge tile=256
-                    // 4 problems nearby, margin 0.53, regret 2.56 [1.79, 3.66]
-                    return kLeaves[43];
-                }
-            } else {
-                if (ratio(problem.rows, problem.k) <= 10'000) {
-                    if (problem.elements() <= 33'000'000) {
-                        if (problem.k <= 470) {
-                            if (ratio(problem.rows, problem.k) <= 0.027) {
-                                // radix_sort_rows default
-                                // 2 problems nearby, margin 0.29, regret 3.43 [1.25, 9.41]
-                                return kLeaves[44];
-                            } else {
-                                if (ratio(problem.columns, problem.k) <= 39'000) {
-                                    if (problem.rows <= 47'000) {
-                                        if (ratio(problem.rows, problem.k) <= 2200) {
-                                            if (ratio(problem.rows, problem.columns) <= 0.068) {
-                                                if (ratio(problem.columns, problem.k) <= 64) {
-                                                    if (problem.rows <= 47) {
-                                                        // bitonic_sort_rows block=1024
-                                                        // 1 problems, margin 2.14, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[45];
-                                                    } else {
-                                                        // segmented_radix_sort default
-                                                        // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[46];
-                                                    }
-                                                } else {
-                                                    if (product(problem.columns, problem.k) <= 4096) {
-                                                        // block_rank_merge tile=64
-                                                        // 2 problems nearby, margin 0.51, regret 2.18 [1.01, 4.72]
-                                                        return kLeaves[47];
-                                                    } else {
-                                                        // warp_select warps=16
-                                                        // 8 problems, margin 3.80, regret 1.01 [1.00, 1.03]
-                                                        return kLeaves[48];
-                                                    }
-                                                }
-                                            } else {
-                                                if (ratio(problem.rows, problem.k) <= 11) {
-                                                    if (problem.elements() <= 1'800'000) {
-                                                        // bitonic_sort_rows block=256
-                                                        // 4 problems nearby, margin 0.70, regret 2.48 [1.11, 10.03]
-                                                        return kLeaves[49];
-                                                    } else {
-                                                        // warp_select warps=16
-                                                        // 2 problems nearby, margin 5.36, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[50];
-                                                    }
-                                                } else {
-                                                    if (problem.rows <= 330) {
-                                                        // bitonic_sort_rows block=256
-                                                        // 1 problems nearby, margin 0.81, regret 1.24 [1.24, 1.24]
-                                                        return kLeaves[51];
-                                                    } else {
-                                                        if (ratio(problem.rows, problem.k) <= 120) {
-                                                            if (problem.elements() <= 470'000) {
-                                                                // bitonic_sort_rows block=256
-                                                                // 1 problems nearby, margin 0.81, regret 1.24 [1.24, 1.24]
-                                                                return kLeaves[52];
-                                                            } else {
-                                                                // warp_select warps=16
-                                                                // 3 problems, margin 3.12, regret 1.00 [1.00, 1.00]
-                                                                return kLeaves[53];
-                                                            }
-                                                        } else {
-                                                            if (problem.elements() <= 3'300'000) {
-                                                                // warp_select warps=16
-                                                                // 5 problems nearby, margin 4.27, regret 1.29 [1.00, 1.89]
-                                                                return kLeaves[54];
-                                                            } else {
-                                                                // warp_select warps=8
-                                                                // 1 problems, margin 2.81, regret 1.03 [1.03, 1.03]
-                                                                return kLeaves[55];
-                                                            }
-                                                        }
-                                                    }
-                                                }
-                                            }
-                                        } else {
-                                            // warp_select warps=8
-                                            // 3 problems nearby, margin 1.30, regret 1.39 [1.08, 2.13]
-                                            return kLeaves[56];
-                                        }
-                                    } else {
-                                        // register_insertion block=32;texture=0
-                                        // else warp_select warps=16
-                                        // 2 problems nearby, margin 1.05, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[57];
-                                    }
-                                } else {
-                                    // warp_select warps=8
-                                    // 3 problems nearby, margin 2.27, regret 1.38 [1.25, 1.50]
-                                    return kLeaves[58];
-                                }
-                            }
-                        } else {
-                            if (problem.elements() <= 4'194'304) {
-                                if (problem.columns <= 6800) {
-                                    // bitonic_sort_rows block=256
-                                    // 2 problems nearby, margin 0.29, regret 6.79 [1.32, 34.97]
-                                    return kLeaves[59];
-                                } else {
-                                    // segmented_radix_sort default
-                                    // 3 problems nearby, margin 1.48, regret 2.13 [1.87, 2.42]
-                                    return kLeaves[60];
-                                }
-                            } else {
-                                // warp_select warps=16
-                                // 1 problems nearby, margin 1.87, regret 1.00 [1.00, 1.00]
-                                return kLeaves[61];
-                            }
-                        }
-                    } else {
-                        if (problem.k <= 68) {
-                            if (problem.k <= 33) {
-                                // warp_select warps=4
-                                // 8 problems, margin 11.08, regret 1.01 [1.00, 1.04]
-                                return kLeaves[62];
-                            } else {
-                                // warp_select warps=8
-                                // 5 problems nearby, margin 10.77, regret 1.08 [1.04, 1.12]
-                                return kLeaves[63];
-                            }
-                        } else {
-                            if (problem.k <= 220) {
-                                // warp_select warps=8
-                                // 1 problems, margin 6.17, regret 1.03 [1.03, 1.03]
-                                return kLeaves[64];
-                            } else {
-                                // warp_select warps=16
-                                // 4 problems nearby, margin 6.92, regret 1.00 [1.00, 1.00]
-                                return kLeaves[65];
-                            }
-                        }
-                    }
-                } else {
-                    if (product(problem.columns, problem.k) <= 3300) {
-                        // register_insertion block=64;texture=0
-                        // 3 problems, margin 2.25, regret 1.00 [1.00, 1.00]
-                        return kLeaves[66];
-                    } else {
-                        // warp_select warps=4
-                        // 3 problems nearby, margin 2.66, regret 1.05 [1.00, 1.11]
-                        return kLeaves[67];
-                    }
-                }
-            }
-        }
-    } else {
-        if (problem.order == ListOrder::ascending) {
-            if (ratio(problem.rows, problem.columns) <= 0.00068) {
-                if (ratio(problem.rows, problem.columns) <= 8.2e-05) {
-                    if (product(problem.columns, problem.k) <= 12'000'000) {
-                        if (problem.columns <= 39'000) {
-                            // block_rows threads=512;per_thread=32
-                            // 1 problems, margin 1.36, regret 1.00 [1.00, 1.00]
-                            return kLeaves[68];
-                        } else {
-                            // split_rows columns=2048
-                            // 10 problems, margin 1.91, regret 1.01 [1.00, 1.02]
-                            return kLeaves[69];
-                        }
-                    } else {
-                        // block_cut_rows per_thread=32
-                        // else split_rows columns=8192
-                        // 2 problems, margin 1.00, regret 1.01 [1.00, 1.02]
-                        return kLeaves[70];
-                    }
-                } else {
-                    if (problem.columns <= 12'000) {
-                        // block_rows threads=256;per_thread=32
-                        // 4 problems, margin 1.53, regret 1.00 [1.00, 1.00]
-                        return kLeaves[71];
-                    } else {
-                        if (problem.rows <= 128) {
-                            if (problem.k <= 3) {
-                                if (product(problem.columns, problem.k) <= 120'000) {
-                                    // block_rows threads=512;per_thread=32
-                                    // 4 problems nearby, margin 1.13, regret 1.24 [1.00, 1.78]
-                                    return kLeaves[72];
-                                } else {
-                                    // split_rows columns=8192
-                                    // 3 problems nearby, margin 1.08, regret 1.20 [1.00, 1.58]
-                                    return kLeaves[73];
-                                }
-                            } else {
-                                if (problem.columns <= 68'000) {
-                                    if (problem.columns <= 56'000) {
-                                        // block_rows threads=512;per_thread=32
-                                        // 3 problems, margin 1.19, regret 1.01 [1.00, 1.04]
-                                        return kLeaves[74];
-                                    } else {
-                                        // split_rows columns=2048
-                                        // 1 problems, margin 1.48, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[75];
-                                    }
-                                } else {
-                                    if (problem.rows <= 39) {
-                                        // split_rows columns=8192
-                                        // 8 problems nearby, margin 1.22, regret 1.19 [1.05, 1.37]
-                                        return kLeaves[76];
-                                    } else {
-                                        // block_rows threads=512;per_thread=32
-                                        // 2 problems, margin 1.64, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[77];
-                                    }
-                                }
-                            }
-                        } else {
-                            // block_rows threads=256;per_thread=32
-                            // 6 problems nearby, margin 1.07, regret 1.51 [1.10, 2.09]
-                            return kLeaves[78];
-                        }
-                    }
-                }
-            } else {
-                if (problem.k <= 32) {
-                    if (ratio(problem.rows, problem.columns) <= 1024) {
-                        if (problem.columns <= 2200) {
-                            if (ratio(problem.columns, problem.k) <= 12) {
-                                if (problem.rows <= 8192) {
-                                    if (problem.rows <= 2048) {
-                                        // warp_sort_rows default
-                                        // 4 problems, margin 1.21, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[79];
-                                    } else {
-                                        // warp_cut_rows room=2
-                                        // 2 problems, margin 1.46, regret 1.04 [1.00, 1.07]
-                                        return kLeaves[80];
-                                    }
-                                } else {
-                                    // warp_rows lanes=4
-                                    // else warp_packed_rows lanes=8
-                                    // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[81];
-                                }
-                            } else {
-                                if (product(problem.columns, problem.k) <= 32) {
-                                    if (problem.elements() <= 65'536) {
-                                        // warp_packed_rows lanes=32
-                                        // 1 problems, margin 1.17, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[82];
-                                    } else {
-                                        // warp_packed_rows lanes=8
-                                        // 1 problems nearby, margin 0.52, regret 1.92 [1.92, 1.92]
-                                        return kLeaves[83];
-                                    }
-                                } else {
-                                    if (problem.results() <= 10'000) {
-                                        if (problem.columns <= 1500) {
-                                            if (ratio(problem.rows, problem.columns) <= 0.18) {
-                                                if (problem.columns <= 1200) {
-                                                    // warp_rows lanes=32
-                                                    // 5 problems, margin 1.04, regret 1.01 [1.00, 1.02]
-                                                    return kLeaves[84];
-                                                } else {
-                                                    // block_rows threads=128;per_thread=16
-                                                    // 8 problems nearby, margin 1.41, regret 1.15 [1.04, 1.29]
-                                                    return kLeaves[85];
-                                                }
-                                            } else {
-                                                if (problem.rows <= 256) {
-                                                    // warp_packed_rows lanes=32
-                                                    // 6 problems, margin 1.03, regret 1.02 [1.00, 1.03]
-                                                    return kLeaves[86];
-                                                } else {
-                                                    // warp_rows lanes=32
-                                                    // 5 problems, margin 1.06, regret 1.01 [1.00, 1.03]
-                                                    return kLeaves[87];
-                                                }
-                                            }
-                                        } else {
-                                            // block_rows threads=128;per_thread=16
-                                            // 1 problems, margin 1.22, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[88];
-                                        }
-                                    } else {
-                                        if (problem.columns <= 256) {
-                                            if (ratio(problem.rows, problem.columns) <= 64) {
-                                                // warp_rows lanes=16
-                                                // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[89];
-                                            } else {
-                                                // warp_packed_rows lanes=4
-                                                // else warp_packed_rows lanes=8
-                                                // else warp_rows lanes=8
-                                                // else warp_cut_rows room=2
-                                                // 7 problems nearby, margin 1.15, regret 1.34 [1.09, 1.75]
-                                                return kLeaves[90];
-                                            }
-                                        } else {
-                                            // warp_rows lanes=16
-                                            // else warp_rows lanes=32
-                                            // 5 problems, margin 0.97, regret 1.01 [1.00, 1.04]
-                                            return kLeaves[91];
-                                        }
-                                    }
-                                }
-                            }
-                        } else {
-                            if (problem.rows <= 330) {
-                                if (ratio(problem.columns, problem.k) <= 4096) {
-                                    // block_rows threads=256;per_thread=32
-                                    // 3 problems, margin 2.17, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[92];
-                                } else {
-                                    if (problem.rows <= 100) {
-                                        // block_rows threads=512;per_thread=32
-                                        // 3 problems, margin 1.57, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[93];
-                                    } else {
-                                        // block_rows threads=256;per_thread=32
-                                        // 6 problems nearby, margin 2.42, regret 1.29 [1.04, 1.79]
-                                        return kLeaves[94];
-                                    }
-                                }
-                            } else {
-                                // block_rows threads=128;per_thread=32
-                                // 11 problems, margin 3.04, regret 1.00 [1.00, 1.01]
-                                return kLeaves[95];
-                            }
-                        }
-                    } else {
-                        if (problem.columns <= 100) {
-                            if (problem.rows <= 68'000) {
-                                if (problem.rows <= 65'536) {
-                                    // warp_packed_rows lanes=4
-                                    // 2 problems nearby, margin 1.27, regret 1.17 [1.04, 1.32]
-                                    return kLeaves[96];
-                                } else {
-                                    // global_insertion block=256
-                                    // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[97];
-                                }
-                            } else {
-                                // warp_packed_rows lanes=4
-                                // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                                return kLeaves[98];
-                            }
-                        } else {
-                            // warp_packed_rows lanes=8
-                            // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                            return kLeaves[99];
-                        }
-                    }
-                } else {
-                    if (problem.columns <= 3900) {
-                        if (ratio(problem.columns, problem.k) <= 2.7) {
-                            if (problem.elements() <= 15'000'000) {
-                                if (problem.columns <= 1000) {
-                                    if (ratio(problem.rows, problem.columns) <= 0.0027) {
-                                        // warp_cut_rows room=1
-                                        // 1 problems, margin 1.14, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[100];
-                                    } else {
-                                        // warp_sort_rows default
-                                        // 5 problems, margin 1.36, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[101];
-                                    }
-                                } else {
-                                    // warp_cut_rows room=1
-                                    // else block_rows threads=256;per_thread=16
-                                    // 7 problems nearby, margin 1.27, regret 1.11 [1.01, 1.25]
-                                    return kLeaves[102];
-                                }
-                            } else {
-                                // warp_cut_rows room=1
-                                // 1 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-                                return kLeaves[103];
-                            }
-                        } else {
-                            if (problem.columns <= 2048) {
-                                // warp_cut_rows room=1
-                                // 8 problems, margin 1.84, regret 1.01 [1.00, 1.02]
-                                return kLeaves[104];
-                            } else {
-                                if (problem.results() <= 32'768) {
-                                    // block_rows threads=256;per_thread=16
-                                    // 1 problems, margin 1.32, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[105];
-                                } else {
-                                    // block_cut_rows per_thread=32
-                                    // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[106];
-                                }
-                            }
-                        }
-                    } else {
-                        if (ratio(problem.rows, problem.k) <= 1.8) {
-                            if (ratio(problem.rows, problem.columns) <= 0.027) {
-                                if (ratio(problem.rows, problem.k) <= 0.12) {
-                                    if (problem.columns <= 8192) {
-                                        // block_rows threads=256;per_thread=32
-                                        // 4 problems nearby, margin 1.36, regret 1.03 [1.00, 1.10]
-                                        return kLeaves[107];
-                                    } else {
-                                        // block_rows threads=512;per_thread=32
-                                        // 1 problems, margin 0.91, regret 1.10 [1.10, 1.10]
-                                        return kLeaves[108];
-                                    }
-                                } else {
-                                    // block_rows threads=256;per_thread=32
-                                    // 1 problems, margin 1.24, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[109];
-                                }
-                            } else {
-                                // block_cut_rows per_thread=32
-                                // 1 problems, margin 1.25, regret 1.00 [1.00, 1.00]
-                                return kLeaves[110];
-                            }
-                        } else {
-                            if (ratio(problem.columns, problem.k) <= 56) {
-                                // block_cut_rows per_thread=32
-                                // 5 problems nearby, margin 1.38, regret 1.45 [1.07, 1.98]
-                                return kLeaves[111];
-                            } else {
-                                // block_rows threads=128;per_thread=32
-                                // 2 problems, margin 3.77, regret 1.00 [1.00, 1.00]
-                                return kLeaves[112];
-                            }
-                        }
-                    }
-                }
-            }
-        } else {
-            if (ratio(problem.rows, problem.columns) <= 0.00039) {
-                if (ratio(problem.rows, problem.columns) <= 8.2e-05) {
-                    if (product(problem.columns, problem.k) <= 10'000'000) {
-                        // block_cut_rows per_thread=32
-                        // else split_rows columns=2048
-                        // 2 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                        return kLeaves[113];
-                    } else {
-                        // split_rows columns=8192
-                        // 4 problems nearby, margin 1.32, regret 1.35 [1.03, 1.87]
-                        return kLeaves[114];
-                    }
-                } else {
-                    if (problem.elements() <= 262'144) {
-                        if (ratio(problem.rows, problem.k) <= 0.015) {
-                            // block_cut_rows per_thread=32
-                            // 1 problems nearby, margin 1.19, regret 1.25 [1.25, 1.25]
-                            return kLeaves[115];
-                        } else {
-                            // block_rows threads=256;per_thread=32
-                            // 4 problems nearby, margin 4.62, regret 1.47 [1.12, 1.93]
-                            return kLeaves[116];
-                        }
-                    } else {
-                        if (problem.elements() <= 10'000'000) {
-                            // split_rows columns=8192
-                            // else block_rows threads=512;per_thread=32
-                            // 6 problems nearby, margin 0.76, regret 1.45 [1.18, 1.75]
-                            return kLeaves[117];
-                        } else {
-                            // block_rows threads=512;per_thread=32
-                            // 2 problems, margin 1.76, regret 1.00 [1.00, 1.00]
-                            return kLeaves[118];
-                        }
-                    }
-                }
-            } else {
-                if (ratio(problem.rows, problem.columns) <= 0.012) {
-                    if (ratio(problem.rows, problem.k) <= 0.082) {
-                        // block_cut_rows per_thread=16
-                        // 2 problems, margin 1.15, regret 1.06 [1.00, 1.13]
-                        return kLeaves[119];
-                    } else {
-                        if (problem.elements() <= 65'536) {
-                            if (problem.columns <= 680) {
-                                // warp_rows lanes=32
-                                // 3 problems nearby, margin 1.00, regret 1.20 [1.00, 1.74]
-                                return kLeaves[120];
-                            } else {
-                                // block_cut_rows per_thread=16
-                                // else block_rows threads=128;per_thread=32
-                                // 5 problems nearby, margin 1.20, regret 1.22 [1.08, 1.39]
-                                return kLeaves[121];
-                            }
-                        } else {
-                            if (problem.rows <= 120) {
-                                if (problem.columns <= 8192) {
-                                    // block_rows threads=256;per_thread=32
-                                    // 6 problems nearby, margin 1.08, regret 1.42 [1.12, 1.87]
-                                    return kLeaves[122];
-                                } else {
-                                    // block_rows threads=512;per_thread=32
-                                    // 3 problems, margin 1.52, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[123];
-                                }
-                            } else {
-                                // block_cut_rows per_thread=16
-                                // else block_rows threads=256;per_thread=32
-                                // 6 problems, margin 1.00, regret 1.01 [1.00, 1.01]
-                                return kLeaves[124];
-                            }
-                        }
-                    }
-                } else {
-                    if (problem.k <= 39) {
-                        if (ratio(problem.rows, problem.columns) <= 1200) {
-                            if (problem.columns <= 128) {
-                                if (ratio(problem.rows, problem.k) <= 820) {
-                                    // warp_sort_rows default
-                                    // 3 problems, margin 1.09, regret 1.13 [1.00, 1.43]
-                                    return kLeaves[125];
-                                } else {
-                                    // warp_packed_rows lanes=4
-                                    // 2 problems nearby, margin 1.16, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[126];
-                                }
-                            } else {
-                                if (problem.columns <= 3300) {
-                                    if (problem.columns <= 2048) {
-                                        if (ratio(problem.rows, problem.columns) <= 4.7) {
-                                            // warp_rows lanes=32
-                                            // 3 problems, margin 1.03, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[127];
-                                        } else {
-                                            // warp_rows lanes=16
-                                            // else warp_rows lanes=32
-                                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[128];
-                                        }
-                                    } else {
-                                        // block_rows threads=128;per_thread=16
-                                        // 1 problems, margin 0.99, regret 1.01 [1.01, 1.01]
-                                        return kLeaves[129];
-                                    }
-                                } else {
-                                    // block_rows threads=128;per_thread=32
-                                    // 2 problems, margin 2.09, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[130];
-                                }
-                            }
-                        } else {
-                            // warp_packed_rows lanes=4
-                            // 2 problems, margin 1.16, regret 1.00 [1.00, 1.00]
-                            return kLeaves[131];
-                        }
-                    } else {
-                        if (product(problem.columns, problem.k) <= 524'288) {
-                            if (problem.columns <= 2700) {
-                                if (ratio(problem.rows, problem.columns) <= 0.1) {
-                                    // block_cut_rows per_thread=16
-                                    // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[132];
-                                } else {
-                                    // warp_cut_rows room=1
-                                    // 1 problems, margin 1.04, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[133];
-                                }
-                            } else {
-                                // block_rows threads=128;per_thread=32
-                                // 4 problems nearby, margin 2.45, regret 1.27 [1.00, 1.83]
-                                return kLeaves[134];
-                            }
-                        } else {
-                            if (ratio(problem.columns, problem.k) <= 64) {
-                                // warp_cut_rows room=1
-                                // else block_cut_rows per_thread=32
-                                // else block_rows threads=128;per_thread=32
-                                // 2 problems nearby, margin 1.00, regret 1.00 [1.00, 1.00]
-                                return kLeaves[135];
-                            } else {
-                                // block_rows threads=128;per_thread=32
-                                // 2 problems, margin 2.30, regret 1.00 [1.00, 1.01]
-                                return kLeaves[136];
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    is(layout, MatrixLayout::transposed, 136),
+    is(order, ListOrder::ascending, 79),
+    at_most(elements, 39'000, 14),
+    at_most(columns_per_k, 180, 9),
+    at_most(columns, 47, 6),
+    leaf(0),
+    at_most(columns, 820, 8),
+    leaf(1),
+    leaf(2),
+    at_most(k, 7, 13),
+    at_most(columns_times_k, 1000, 12),
+    leaf(3),
+    leaf(4),
+    leaf(5),
+    at_most(rows_per_k, 10'000, 74),
+    at_most(columns_per_k, 1500, 59),
+    at_most(rows_per_k, 0.12, 26),
+    at_most(rows_per_columns, 6.8e-05, 21),
+    at_most(rows_per_k, 0.027, 20),
+    leaf(6),
+    leaf(7),
+    at_most(columns, 6800, 23),
+    leaf(8),
+    at_most(columns_per_k, 390, 25),
+    leaf(9),
+    leaf(10),
+    at_most(rows_per_k, 1800, 54),
+    at_most(k, 1, 29),
+    leaf(11),
+    at_most(k, 820, 51),
+    at_most(columns_times_k, 64, 32),
+    leaf(12),
+    at_most(elements, 220'000'000, 48),
+    at_most(rows, 180'000, 45),
+    at_most(k, 680, 42),
+    at_most(rows_per_columns, 0.022, 39),
+    at_most(columns_per_k, 100, 38),
+    leaf(13),
+    leaf(14),
+    at_most(rows, 330, 41),
+    leaf(15),
+    leaf(16),
+    at_most(elements, 3'900'000, 44),
+    leaf(17),
+    leaf(18),
+    at_most(elements, 100'000'000, 47),
+    leaf(19),
+    leaf(20),
+    at_most(k, 330, 50),
+    leaf(21),
+    leaf(22),
+    at_most(columns, 2700, 53),
+    leaf(23),
+    leaf(24),
+    at_most(columns, 68, 56),
+    leaf(25),
+    at_most(columns, 1800, 58),
+    leaf(26),
+    leaf(27),
+    at_most(rows, 1800, 73),
+    at_most(columns, 68'000, 66),
+    at_most(elements, 4'194'304, 65),
+    at_most(columns, 2700, 64),
+    leaf(28),
+    leaf(29),
+    leaf(30),
+    at_most(k, 120, 72),
+    at_most(rows_per_k, 68, 71),
+    at_most(columns, 100'000, 70),
+    leaf(31),
+    leaf(32),
+    leaf(33),
+    leaf(34),
+    leaf(35),
+    at_most(rows_per_columns, 64, 76),
+    leaf(36),
+    at_most(columns_times_k, 12'000, 78),
+    leaf(37),
+    leaf(38),
+    at_most(elements, 39'000, 89),
+    at_most(columns_per_k, 220, 88),
+    at_most(columns, 1200, 85),
+    at_most(columns, 47, 84),
+    leaf(39),
+    leaf(40),
+    at_most(columns_per_k, 100, 87),
+    leaf(41),
+    leaf(42),
+    leaf(43),
+    at_most(rows_per_k, 10'000, 133),
+    at_most(elements, 33'000'000, 126),
+    at_most(k, 470, 121),
+    at_most(rows_per_k, 0.027, 94),
+    leaf(44),
+    at_most(columns_per_k, 39'000, 120),
+    at_most(rows, 47'000, 119),
+    at_most(rows_per_k, 2200, 118),
+    at_most(rows_per_columns, 0.068, 105),
+    at_most(columns_per_k, 64, 102),
+    at_most(rows, 47, 101),
+    leaf(45),
+    leaf(46),
+    at_most(columns_times_k, 4096, 104),
+    leaf(47),
+    leaf(48),
+    at_most(rows_per_k, 11, 109),
+    at_most(elements, 1'800'000, 108),
+    leaf(49),
+    leaf(50),
+    at_most(rows, 330, 111),
+    leaf(51),
+    at_most(rows_per_k, 120, 115),
+    at_most(elements, 470'000, 114),
+    leaf(52),
+    leaf(53),
+    at_most(elements, 3'300'000, 117),
+    leaf(54),
+    leaf(55),
+    leaf(56),
+    leaf(57),
+    leaf(58),
+    at_most(elements, 4'194'304, 125),
+    at_most(columns, 6800, 124),
+    leaf(59),
+    leaf(60),
+    leaf(61),
+    at_most(k, 68, 130),
+    at_most(k, 33, 129),
+    leaf(62),
+    leaf(63),
+    at_most(k, 220, 132),
+    leaf(64),
+    leaf(65),
+    at_most(columns_times_k, 3300, 135),
+    leaf(66),
+    leaf(67),
+    is(order, ListOrder::ascending, 226),
+    at_most(rows_per_columns, 0.00068, 159),
+    at_most(rows_per_columns, 8.2e-05, 144),
+    at_most(columns_times_k, 12'000'000, 143),
+    at_most(columns, 39'000, 142),
+    leaf(68),
+    leaf(69),
+    leaf(70),
+    at_most(columns, 12'000, 146),
+    leaf(71),
+    at_most(rows, 128, 158),
+    at_most(k, 3, 151),
+    at_most(columns_times_k, 120'000, 150),
+    leaf(72),
+    leaf(73),
+    at_most(columns, 68'000, 155),
+    at_most(columns, 56'000, 154),
+    leaf(74),
+    leaf(75),
+    at_most(rows, 39, 157),
+    leaf(76),
+    leaf(77),
+    leaf(78),
+    at_most(k, 32, 201),
+    at_most(rows_per_columns, 1024, 194),
+    at_most(columns, 2200, 187),
+    at_most(columns_per_k, 12, 168),
+    at_most(rows, 8192, 167),
+    at_most(rows, 2048, 166),
+    leaf(79),
+    leaf(80),
+    leaf(81),
+    at_most(columns_times_k, 32, 172),
+    at_most(elements, 65'536, 171),
+    leaf(82),
+    leaf(83),
+    at_most(results, 10'000, 182),
+    at_most(columns, 1500, 181),
+    at_most(rows_per_columns, 0.18, 178),
+    at_most(columns, 1200, 177),
+    leaf(84),
+    leaf(85),
+    at_most(rows, 256, 180),
+    leaf(86),
+    leaf(87),
+    leaf(88),
+    at_most(columns, 256, 186),
+    at_most(rows_per_columns, 64, 185),
+    leaf(89),
+    leaf(90),
+    leaf(91),
+    at_most(rows, 330, 193),
+    at_most(columns_per_k, 4096, 190),
+    leaf(92),
+    at_most(rows, 100, 192),
+    leaf(93),
+    leaf(94),
+    leaf(95),
+    at_most(columns, 100, 200),
+    at_most(rows, 68'000, 199),
+    at_most(rows, 65'536, 198),
+    leaf(96),
+    leaf(97),
+    leaf(98),
+    leaf(99),
+    at_most(columns, 3900, 215),
+    at_most(columns_per_k, 2.7, 210),
+    at_most(elements, 15'000'000, 209),
+    at_most(columns, 1000, 208),
+    at_most(rows_per_columns, 0.0027, 207),
+    leaf(100),
+    leaf(101),
+    leaf(102),
+    leaf(103),
+    at_most(columns, 2048, 212),
+    leaf(104),
+    at_most(results, 32'768, 214),
+    leaf(105),
+    leaf(106),
+    at_most(rows_per_k, 1.8, 223),
+    at_most(rows_per_columns, 0.027, 222),
+    at_most(rows_per_k, 0.12, 221),
+    at_most(columns, 8192, 220),
+    leaf(107),
+    leaf(108),
+    leaf(109),
+    leaf(110),
+    at_most(columns_per_k, 56, 225),
+    leaf(111),
+    leaf(112),
+    at_most(rows_per_columns, 0.00039, 238),
+    at_most(rows_per_columns, 8.2e-05, 231),
+    at_most(columns_times_k, 10'000'000, 230),
+    leaf(113),
+    leaf(114),
+    at_most(elements, 262'144, 235),
+    at_most(rows_per_k, 0.015, 234),
+    leaf(115),
+    leaf(116),
+    at_most(elements, 10'000'000, 237),
+    leaf(117),
+    leaf(118),
+    at_most(rows_per_columns, 0.012, 250),
+    at_most(rows_per_k, 0.082, 241),
+    leaf(119),
+    at_most(elements, 65'536, 245),
+    at_most(columns, 680, 244),
+    leaf(120),
+    leaf(121),
+    at_most(rows, 120, 249),
+    at_most(columns, 8192, 248),
+    leaf(122),
+    leaf(123),
+    leaf(124),
+    at_most(k, 39, 264),
+    at_most(rows_per_columns, 1200, 263),
+    at_most(columns, 128, 256),
+    at_most(rows_per_k, 820, 255),
+    leaf(125),
+    leaf(126),
+    at_most(columns, 3300, 262),
+    at_most(columns, 2048, 261),
+    at_most(rows_per_columns, 4.7, 260),
+    leaf(127),
+    leaf(128),
+    leaf(129),
+    leaf(130),
+    leaf(131),
+    at_most(columns_times_k, 524'288, 270),
+    at_most(columns, 2700, 269),
+    at_most(rows_per_columns, 0.1, 268),
+    leaf(132),
+    leaf(133),
+    leaf(134),
+    at_most(columns_per_k, 64, 272),
+    leaf(135),
+    leaf(136),
+};
 
 }  // namespace
 
@@ -4411,8 +688,11 @@ Selector<Problem> nvidia_h100_80gb_hbm3() {
                    .l2_bytes = 52428800,
                    .bytes_per_second = 3352320000000},
         .data_sha256 = "ca3e1eb010e7d84b67e056de73a61b45093b3a8c764f337276a207b51fd3cb93",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

@@ -27,7 +27,6 @@
 //   9236d6342892f86a63ef3a3d7183846972d8d2f617a4e885775600109610d3c3  warp_select
 //   ceeaba790b1fd9fd85928eeca61b0a4a574cb153eb3a71b1607729d04c8d8091  warp_sort_rows
 
-#include "kernels/core/pair.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/problems/smallest_k.hpp"
 #include "registries/smallest_k/ids.hpp"
@@ -35,7782 +34,1066 @@
 namespace espalier::smallest_k::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::rank_sort, {}, 1.01F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.18F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.36F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 1.80F},
-    {VariantId::global_insertion, {{"block", 256}}, 6.04F},
-};
-
-constexpr Choice<Problem> kRanking1[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.01F},
-    {VariantId::rank_sort, {}, 2.22F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.33F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 3.46F},
-    {VariantId::global_insertion, {{"block", 256}}, 39.31F},
-};
-
-constexpr Choice<Problem> kRanking2[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 2.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.74F},
-    {VariantId::radix_sort_rows, {}, 2.90F},
-    {VariantId::global_insertion, {{"block", 256}}, 148.25F},
-};
-
-constexpr Choice<Problem> kRanking3[] = {
-    {VariantId::segmented_radix_sort, {}, 1.30F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.91F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.19F},
-    {VariantId::radix_sort_rows, {}, 4.43F},
-    {VariantId::global_insertion, {{"block", 256}}, 74.35F},
-};
-
-constexpr Choice<Problem> kRanking4[] = {
-    {VariantId::block_rank_merge, {{"tile", 256}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 1.68F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.95F},
-    {VariantId::radix_sort_rows, {}, 3.64F},
-    {VariantId::global_insertion, {{"block", 256}}, 26.10F},
-};
-
-constexpr Choice<Problem> kRanking5[] = {
-    {VariantId::block_rank_merge, {{"tile", 64}}, 1.02F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.78F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.29F},
-    {VariantId::rank_sort, {}, 5.85F},
-    {VariantId::global_insertion, {{"block", 256}}, 34.80F},
-};
-
-constexpr Choice<Problem> kRanking6[] = {
-    {VariantId::block_rank_merge, {{"tile", 256}}, 1.01F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.41F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 4.67F},
-    {VariantId::segmented_radix_sort, {}, 4.78F},
-    {VariantId::global_insertion, {{"block", 256}}, 47.98F},
-};
-
-constexpr Choice<Problem> kRanking7[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 1.13F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.63F},
-    {VariantId::segmented_radix_sort, {}, 3.58F},
-    {VariantId::global_insertion, {{"block", 256}}, 30.66F},
-};
-
-constexpr Choice<Problem> kRanking8[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.67F},
-    {VariantId::segmented_radix_sort, {}, 2.23F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 2.93F},
-    {VariantId::global_insertion, {{"block", 256}}, 24.28F},
-};
-
-constexpr Choice<Problem> kRanking9[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.01F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.48F},
-    {VariantId::rank_sort, {}, 4.46F},
-    {VariantId::segmented_radix_sort, {}, 5.13F},
-    {VariantId::global_insertion, {{"block", 256}}, 229.14F},
-};
-
-constexpr Choice<Problem> kRanking10[] = {
-    {VariantId::rank_sort, {}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.23F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.77F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 2.58F},
-    {VariantId::global_insertion, {{"block", 256}}, 5.53F},
-};
-
-constexpr Choice<Problem> kRanking11[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 2.58F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 3.45F},
-    {VariantId::rank_sort, {}, 5.34F},
-    {VariantId::global_insertion, {{"block", 256}}, 39.55F},
-};
-
-constexpr Choice<Problem> kRanking12[] = {
-    {VariantId::rank_sort, {}, 1.00F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.08F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.50F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 3.90F},
-    {VariantId::global_insertion, {{"block", 256}}, 2.60F},
-};
-
-constexpr Choice<Problem> kRanking13[] = {
-    {VariantId::radix_sort_rows, {}, 1.01F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.09F},
-    {VariantId::segmented_radix_sort, {}, 2.77F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 17.95F},
-    {VariantId::global_insertion, {{"block", 256}}, 124.76F},
-};
-
-constexpr Choice<Problem> kRanking14[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.18F},
-    {VariantId::radix_sort_rows, {}, 1.49F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 7.73F},
-    {VariantId::segmented_radix_sort, {}, 9.98F},
-    {VariantId::global_insertion, {{"block", 256}}, 205.21F},
-};
-
-constexpr Choice<Problem> kRanking15[] = {
-    {VariantId::radix_sort_rows, {}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.48F},
-    {VariantId::segmented_radix_sort, {}, 9.20F},
-    {VariantId::block_rank_merge, {{"tile", 1024}}, 10.67F},
-    {VariantId::global_insertion, {{"block", 256}}, 89.74F},
-};
-
-constexpr Choice<Problem> kRanking16[] = {
-    {VariantId::block_rank_merge, {{"tile", 256}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.00F},
-    {VariantId::segmented_radix_sort, {}, 2.26F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 2.78F},
-    {VariantId::global_insertion, {{"block", 256}}, 53.22F},
-};
-
-constexpr Choice<Problem> kRanking17[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.08F},
-    {VariantId::segmented_radix_sort, {}, 1.50F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.60F},
-    {VariantId::block_rank_merge, {{"tile", 1024}}, 21.64F},
-    {VariantId::global_insertion, {{"block", 256}}, 304.74F},
-};
-
-constexpr Choice<Problem> kRanking18[] = {
-    {VariantId::block_rank_merge, {{"tile", 64}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.23F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.29F},
-    {VariantId::segmented_radix_sort, {}, 3.48F},
-    {VariantId::global_insertion, {{"block", 256}}, 25.17F},
-};
-
-constexpr Choice<Problem> kRanking19[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.07F},
-    {VariantId::segmented_radix_sort, {}, 3.55F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 8.86F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 10.91F},
-    {VariantId::global_insertion, {{"block", 256}}, 158.39F},
-};
-
-constexpr Choice<Problem> kRanking20[] = {
-    {VariantId::block_rank_merge, {{"tile", 64}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.32F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.63F},
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 5.17F},
-    {VariantId::global_insertion, {{"block", 256}}, 17.53F},
-};
-
-constexpr Choice<Problem> kRanking21[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.06F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.73F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 3.63F},
-    {VariantId::segmented_radix_sort, {}, 4.21F},
-    {VariantId::global_insertion, {{"block", 256}}, 33.02F},
-};
-
-constexpr Choice<Problem> kRanking22[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.04F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 3.41F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 3.59F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 5.22F},
-    {VariantId::global_insertion, {{"block", 256}}, 18.48F},
-};
-
-constexpr Choice<Problem> kRanking23[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 5.22F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 8.80F},
-    {VariantId::segmented_radix_sort, {}, 14.28F},
-    {VariantId::global_insertion, {{"block", 256}}, 27.77F},
-};
-
-constexpr Choice<Problem> kRanking24[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::radix_sort_rows, {}, 2.30F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 5.88F},
-    {VariantId::segmented_radix_sort, {}, 25.95F},
-    {VariantId::global_insertion, {{"block", 256}}, 559.82F},
-};
-
-constexpr Choice<Problem> kRanking25[] = {
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.19F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.18F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.68F},
-    {VariantId::shared_insertion, {{"block", 32}}, 2.66F},
-    {VariantId::rank_sort, {}, 2.83F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.72F},
-};
-
-constexpr Choice<Problem> kRanking26[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 2.03F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 4.69F},
-    {VariantId::shared_insertion, {{"block", 64}}, 5.82F},
-    {VariantId::global_insertion, {{"block", 256}}, 8.08F},
-};
-
-constexpr Choice<Problem> kRanking27[] = {
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 1}}, 1.01F},
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.09F},
-    {VariantId::shared_insertion, {{"block", 64}}, 2.34F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 3.62F},
-    {VariantId::global_insertion, {{"block", 256}}, 4.79F},
-};
-
-constexpr Choice<Problem> kRanking28[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 2.73F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 7.47F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 11.81F},
-    {VariantId::global_insertion, {{"block", 256}}, 11.81F},
-};
-
-constexpr Choice<Problem> kRanking29[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 1.55F},
-    {VariantId::rank_sort, {}, 10.10F},
-    {VariantId::warp_select, {{"warps", 16}}, 16.34F},
-    {VariantId::global_insertion, {{"block", 256}}, 2079.22F},
-};
-
-constexpr Choice<Problem> kRanking30[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.02F},
-    {VariantId::segmented_radix_sort, {}, 2.47F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.29F},
-    {VariantId::rank_sort, {}, 9.83F},
-    {VariantId::global_insertion, {{"block", 256}}, 577.10F},
-};
-
-constexpr Choice<Problem> kRanking31[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.40F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.43F},
-    {VariantId::segmented_radix_sort, {}, 7.58F},
-    {VariantId::shared_insertion, {{"block", 32}}, 14.01F},
-    {VariantId::global_insertion, {{"block", 256}}, 33.79F},
-};
-
-constexpr Choice<Problem> kRanking32[] = {
-    {VariantId::global_insertion, {{"block", 64}}, 1.00F},
-    {VariantId::global_insertion, {{"block", 256}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking33[] = {
-    {VariantId::radix_sort_rows, {}, 1.70F},
-    {VariantId::segmented_radix_sort, {}, 1.48F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.52F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 6.51F},
-    {VariantId::global_insertion, {{"block", 256}}, 220.11F},
-};
-
-constexpr Choice<Problem> kRanking34[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.48F},
-    {VariantId::radix_sort_rows, {}, 1.37F},
-    {VariantId::segmented_radix_sort, {}, 1.68F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 13.13F},
-    {VariantId::global_insertion, {{"block", 256}}, 303.10F},
-};
-
-constexpr Choice<Problem> kRanking35[] = {
-    {VariantId::segmented_radix_sort, {}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 2.56F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.90F},
-    {VariantId::radix_sort_rows, {}, 13.54F},
-    {VariantId::global_insertion, {{"block", 256}}, 827.08F},
-};
-
-constexpr Choice<Problem> kRanking36[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 2.18F},
-    {VariantId::segmented_radix_sort, {}, 1.00F},
-    {VariantId::radix_sort_rows, {}, 1.82F},
-    {VariantId::block_rank_merge, {{"tile", 1024}}, 98.71F},
-    {VariantId::global_insertion, {{"block", 256}}, 484.42F},
-};
-
-constexpr Choice<Problem> kRanking37[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.30F},
-    {VariantId::segmented_radix_sort, {}, 1.40F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 4.30F},
-    {VariantId::radix_sort_rows, {}, 47.71F},
-    {VariantId::global_insertion, {{"block", 256}}, 224.15F},
-};
-
-constexpr Choice<Problem> kRanking38[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 5.93F},
-    {VariantId::radix_sort_rows, {}, 6.76F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 18.80F},
-    {VariantId::global_insertion, {{"block", 256}}, 290.01F},
-};
-
-constexpr Choice<Problem> kRanking39[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.01F},
-    {VariantId::segmented_radix_sort, {}, 10.39F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 21.39F},
-    {VariantId::radix_sort_rows, {}, 66.59F},
-    {VariantId::global_insertion, {{"block", 256}}, 192.92F},
-};
-
-constexpr Choice<Problem> kRanking40[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.01F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 12.78F},
-    {VariantId::segmented_radix_sort, {}, 17.74F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 31.86F},
-    {VariantId::global_insertion, {{"block", 256}}, 78.45F},
-};
-
-constexpr Choice<Problem> kRanking41[] = {
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 4}}, 1.66F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.81F},
-};
-
-constexpr Choice<Problem> kRanking42[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.02F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 6.10F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 11.04F},
-    {VariantId::shared_insertion, {{"block", 64}}, 11.82F},
-    {VariantId::global_insertion, {{"block", 256}}, 15.65F},
-};
-
-constexpr Choice<Problem> kRanking43[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 12.88F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 26.95F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 57.16F},
-    {VariantId::global_insertion, {{"block", 256}}, 116.90F},
-};
-
-constexpr Choice<Problem> kRanking44[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::radix_sort_rows, {}, 2.29F},
-    {VariantId::segmented_radix_sort, {}, 2.61F},
-    {VariantId::block_rank_merge, {{"tile", 1024}}, 12.38F},
-    {VariantId::global_insertion, {{"block", 256}}, 108.14F},
-};
-
-constexpr Choice<Problem> kRanking45[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 3.39F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 14.69F},
-    {VariantId::radix_sort_rows, {}, 45.47F},
-    {VariantId::global_insertion, {{"block", 256}}, 117.63F},
-};
-
-constexpr Choice<Problem> kRanking46[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 12.32F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 12.67F},
-    {VariantId::segmented_radix_sort, {}, 20.89F},
-    {VariantId::global_insertion, {{"block", 256}}, 28.65F},
-};
-
-constexpr Choice<Problem> kRanking47[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 7.48F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 10.09F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 19.54F},
-    {VariantId::global_insertion, {{"block", 256}}, 78.46F},
-};
-
-constexpr Choice<Problem> kRanking48[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.03F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 2.05F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 5.73F},
-    {VariantId::shared_insertion, {{"block", 32}}, 7.62F},
-    {VariantId::global_insertion, {{"block", 256}}, 24.43F},
-};
-
-constexpr Choice<Problem> kRanking49[] = {
-    {VariantId::global_insertion, {{"block", 256}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking50[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 4.32F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 5.68F},
-    {VariantId::shared_insertion, {{"block", 32}}, 25.44F},
-    {VariantId::global_insertion, {{"block", 256}}, 87.59F},
-};
-
-constexpr Choice<Problem> kRanking51[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.54F},
-    {VariantId::shared_insertion, {{"block", 32}}, 4.54F},
-    {VariantId::global_insertion, {{"block", 64}}, 4.61F},
-    {VariantId::global_insertion, {{"block", 256}}, 4.63F},
-};
-
-constexpr Choice<Problem> kRanking52[] = {
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 4}}, 1.29F},
-    {VariantId::local_insertion, {{"block", 64}}, 2.97F},
-    {VariantId::shared_insertion, {{"block", 256}}, 2.97F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.06F},
-};
-
-constexpr Choice<Problem> kRanking53[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 2.58F},
-    {VariantId::shared_insertion, {{"block", 64}}, 4.75F},
-    {VariantId::global_insertion, {{"block", 64}}, 7.21F},
-    {VariantId::global_insertion, {{"block", 256}}, 12.78F},
-};
-
-constexpr Choice<Problem> kRanking54[] = {
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.01F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.82F},
-    {VariantId::shared_insertion, {{"block", 128}}, 2.12F},
-    {VariantId::local_insertion, {{"block", 64}}, 3.40F},
-    {VariantId::global_insertion, {{"block", 256}}, 4.04F},
-};
-
-constexpr Choice<Problem> kRanking55[] = {
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 1.00F},
-    {VariantId::shared_insertion, {{"block", 64}}, 1.92F},
-    {VariantId::local_insertion, {{"block", 256}}, 2.48F},
-    {VariantId::warp_select, {{"warps", 4}}, 2.85F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.08F},
-};
-
-constexpr Choice<Problem> kRanking56[] = {
-    {VariantId::global_insertion, {{"block", 64}}, 1.00F},
-    {VariantId::global_insertion, {{"block", 256}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking57[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 1}}, 1.27F},
-    {VariantId::shared_insertion, {{"block", 128}}, 3.31F},
-    {VariantId::local_insertion, {{"block", 64}}, 7.20F},
-    {VariantId::global_insertion, {{"block", 256}}, 8.07F},
-};
-
-constexpr Choice<Problem> kRanking58[] = {
-    {VariantId::rank_sort, {}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.20F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.57F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 2.13F},
-    {VariantId::global_insertion, {{"block", 256}}, 5.21F},
-};
-
-constexpr Choice<Problem> kRanking59[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.72F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.70F},
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 2.87F},
-    {VariantId::rank_sort, {}, 4.15F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 5.61F},
-    {VariantId::global_insertion, {{"block", 256}}, 6.79F},
-};
-
-constexpr Choice<Problem> kRanking60[] = {
-    {VariantId::copy_rows, {}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.09F},
-    {VariantId::rank_sort, {}, 1.40F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.60F},
-    {VariantId::global_insertion, {{"block", 256}}, 28.64F},
-};
-
-constexpr Choice<Problem> kRanking61[] = {
-    {VariantId::copy_rows, {}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.13F},
-    {VariantId::rank_sort, {}, 5.72F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 6.33F},
-    {VariantId::global_insertion, {{"block", 256}}, 25.13F},
-};
-
-constexpr Choice<Problem> kRanking62[] = {
-    {VariantId::copy_rows, {}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.37F},
-    {VariantId::rank_sort, {}, 5.32F},
-    {VariantId::segmented_radix_sort, {}, 6.30F},
-    {VariantId::global_insertion, {{"block", 256}}, 888.14F},
-};
-
-constexpr Choice<Problem> kRanking63[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 2.27F},
-    {VariantId::rank_sort, {}, 3.42F},
-    {VariantId::radix_sort_rows, {}, 8.85F},
-    {VariantId::global_insertion, {{"block", 256}}, 880.37F},
-};
-
-constexpr Choice<Problem> kRanking64[] = {
-    {VariantId::copy_rows, {}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 5.78F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.81F},
-    {VariantId::rank_sort, {}, 43.86F},
-    {VariantId::global_insertion, {{"block", 256}}, 471.71F},
-};
-
-constexpr Choice<Problem> kRanking65[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.49F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 1.58F},
-    {VariantId::segmented_radix_sort, {}, 3.24F},
-    {VariantId::global_insertion, {{"block", 256}}, 1.58F},
-};
-
-constexpr Choice<Problem> kRanking66[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 2.36F},
-    {VariantId::copy_rows, {}, 1.00F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 2.85F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 7.61F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 26.28F},
-    {VariantId::global_insertion, {{"block", 256}}, 47.48F},
-};
-
-constexpr Choice<Problem> kRanking67[] = {
-    {VariantId::segmented_radix_sort, {}, 3.54F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 2.20F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 2.34F},
-    {VariantId::rank_sort, {}, 26.52F},
-    {VariantId::radix_sort_rows, {}, 80.88F},
-    {VariantId::global_insertion, {{"block", 256}}, 491.02F},
-};
-
-constexpr Choice<Problem> kRanking68[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.49F},
-    {VariantId::shared_insertion, {{"block", 32}}, 2.98F},
-    {VariantId::segmented_radix_sort, {}, 3.24F},
-    {VariantId::global_insertion, {{"block", 256}}, 1.58F},
-};
-
-constexpr Choice<Problem> kRanking69[] = {
-    {VariantId::copy_rows, {}, 1.00F},
-    {VariantId::warp_select, {{"warps", 8}}, 5.93F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 1}}, 9.47F},
-    {VariantId::shared_insertion, {{"block", 64}}, 23.63F},
-    {VariantId::global_insertion, {{"block", 256}}, 19.85F},
-};
-
-constexpr Choice<Problem> kRanking70[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.03F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 2.13F},
-    {VariantId::shared_insertion, {{"block", 32}}, 4.43F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 5.55F},
-    {VariantId::global_insertion, {{"block", 256}}, 4.59F},
-};
-
-constexpr Choice<Problem> kRanking71[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 2.41F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 3.93F},
-    {VariantId::copy_rows, {}, 1.00F},
-    {VariantId::shared_insertion, {{"block", 32}}, 9.35F},
-    {VariantId::segmented_radix_sort, {}, 14.81F},
-    {VariantId::global_insertion, {{"block", 256}}, 13.27F},
-};
-
-constexpr Choice<Problem> kRanking72[] = {
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 4}}, 1.47F},
-    {VariantId::shared_insertion, {{"block", 128}}, 2.02F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 4.34F},
-    {VariantId::global_insertion, {{"block", 256}}, 6.17F},
-};
-
-constexpr Choice<Problem> kRanking73[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.99F},
-    {VariantId::copy_rows, {}, 1.00F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 3.61F},
-    {VariantId::shared_insertion, {{"block", 256}}, 9.48F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 17.89F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.72F},
-};
-
-constexpr Choice<Problem> kRanking74[] = {
-    {VariantId::segmented_radix_sort, {}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.41F},
-    {VariantId::shared_insertion, {{"block", 32}}, 4.98F},
-    {VariantId::local_insertion, {{"block", 64}}, 19.32F},
-    {VariantId::global_insertion, {{"block", 256}}, 25.35F},
-};
-
-constexpr Choice<Problem> kRanking75[] = {
-    {VariantId::rank_sort, {}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.11F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.27F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.55F},
-    {VariantId::global_insertion, {{"block", 256}}, 4.99F},
-};
-
-constexpr Choice<Problem> kRanking76[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.01F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.47F},
-    {VariantId::rank_sort, {}, 1.91F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 2.61F},
-    {VariantId::global_insertion, {{"block", 256}}, 10.92F},
-};
-
-constexpr Choice<Problem> kRanking77[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
-    {VariantId::radix_sort_rows, {}, 1.21F},
-    {VariantId::segmented_radix_sort, {}, 2.31F},
-    {VariantId::warp_select, {{"warps", 16}}, 8.57F},
-    {VariantId::global_insertion, {{"block", 256}}, 604.97F},
-};
-
-constexpr Choice<Problem> kRanking78[] = {
-    {VariantId::block_rank_merge, {{"tile", 64}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.34F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.53F},
-    {VariantId::rank_sort, {}, 3.28F},
-    {VariantId::global_insertion, {{"block", 256}}, 12.23F},
-};
-
-constexpr Choice<Problem> kRanking79[] = {
-    {VariantId::block_rank_merge, {{"tile", 256}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.73F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.95F},
-    {VariantId::segmented_radix_sort, {}, 4.99F},
-    {VariantId::global_insertion, {{"block", 256}}, 17.15F},
-};
-
-constexpr Choice<Problem> kRanking80[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 2.26F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.07F},
-    {VariantId::rank_sort, {}, 8.83F},
-    {VariantId::global_insertion, {{"block", 256}}, 207.46F},
-};
-
-constexpr Choice<Problem> kRanking81[] = {
-    {VariantId::segmented_radix_sort, {}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.23F},
-    {VariantId::warp_select, {{"warps", 16}}, 7.31F},
-    {VariantId::radix_sort_rows, {}, 11.37F},
-    {VariantId::global_insertion, {{"block", 256}}, 813.70F},
-};
-
-constexpr Choice<Problem> kRanking82[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.40F},
-    {VariantId::rank_sort, {}, 3.80F},
-    {VariantId::segmented_radix_sort, {}, 4.65F},
-    {VariantId::global_insertion, {{"block", 256}}, 123.23F},
-};
-
-constexpr Choice<Problem> kRanking83[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 2.01F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 4.91F},
-    {VariantId::rank_sort, {}, 8.28F},
-    {VariantId::global_insertion, {{"block", 256}}, 42.92F},
-};
-
-constexpr Choice<Problem> kRanking84[] = {
-    {VariantId::radix_sort_rows, {}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.39F},
-    {VariantId::segmented_radix_sort, {}, 17.57F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 91.85F},
-    {VariantId::global_insertion, {{"block", 256}}, 470.29F},
-};
-
-constexpr Choice<Problem> kRanking85[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 1.33F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.59F},
-    {VariantId::rank_sort, {}, 16.49F},
-    {VariantId::global_insertion, {{"block", 256}}, 264.82F},
-};
-
-constexpr Choice<Problem> kRanking86[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 1.02F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.15F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 16.25F},
-    {VariantId::global_insertion, {{"block", 256}}, 116.88F},
-};
-
-constexpr Choice<Problem> kRanking87[] = {
-    {VariantId::segmented_radix_sort, {}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.21F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.33F},
-    {VariantId::radix_sort_rows, {}, 12.28F},
-    {VariantId::global_insertion, {{"block", 256}}, 320.46F},
-};
-
-constexpr Choice<Problem> kRanking88[] = {
-    {VariantId::block_rank_merge, {{"tile", 64}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.16F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.19F},
-    {VariantId::rank_sort, {}, 2.34F},
-    {VariantId::global_insertion, {{"block", 256}}, 12.34F},
-};
-
-constexpr Choice<Problem> kRanking89[] = {
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.00F},
-    {VariantId::rank_sort, {}, 1.07F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 1.11F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.12F},
-    {VariantId::global_insertion, {{"block", 256}}, 7.05F},
-};
-
-constexpr Choice<Problem> kRanking90[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 3.87F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 7.44F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 9.75F},
-    {VariantId::global_insertion, {{"block", 256}}, 34.78F},
-};
-
-constexpr Choice<Problem> kRanking91[] = {
-    {VariantId::block_rank_merge, {{"tile", 256}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.07F},
-    {VariantId::segmented_radix_sort, {}, 2.39F},
-    {VariantId::radix_sort_rows, {}, 2.86F},
-    {VariantId::global_insertion, {{"block", 256}}, 93.20F},
-};
-
-constexpr Choice<Problem> kRanking92[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.07F},
-    {VariantId::segmented_radix_sort, {}, 3.45F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 5.89F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 5.94F},
-    {VariantId::global_insertion, {{"block", 256}}, 87.81F},
-};
-
-constexpr Choice<Problem> kRanking93[] = {
-    {VariantId::segmented_radix_sort, {}, 1.31F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.49F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 4.61F},
-    {VariantId::radix_sort_rows, {}, 10.98F},
-    {VariantId::global_insertion, {{"block", 256}}, 195.37F},
-};
-
-constexpr Choice<Problem> kRanking94[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.06F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.05F},
-    {VariantId::radix_sort_rows, {}, 5.29F},
-    {VariantId::segmented_radix_sort, {}, 9.32F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 12.43F},
-    {VariantId::global_insertion, {{"block", 256}}, 294.06F},
-};
-
-constexpr Choice<Problem> kRanking95[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 2.33F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 4.14F},
-    {VariantId::local_insertion, {{"block", 64}}, 4.27F},
-    {VariantId::global_insertion, {{"block", 256}}, 4.82F},
-};
-
-constexpr Choice<Problem> kRanking96[] = {
-    {VariantId::segmented_radix_sort, {}, 1.36F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.70F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 4.40F},
-    {VariantId::radix_sort_rows, {}, 14.31F},
-    {VariantId::global_insertion, {{"block", 256}}, 279.73F},
-};
-
-constexpr Choice<Problem> kRanking97[] = {
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.72F},
-    {VariantId::shared_insertion, {{"block", 128}}, 2.78F},
-    {VariantId::local_insertion, {{"block", 256}}, 2.80F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.21F},
-};
-
-constexpr Choice<Problem> kRanking98[] = {
-    {VariantId::radix_sort_rows, {}, 1.69F},
-    {VariantId::warp_select, {{"warps", 16}}, 1.91F},
-    {VariantId::segmented_radix_sort, {}, 6.48F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 30.79F},
-    {VariantId::global_insertion, {{"block", 256}}, 209.36F},
-};
-
-constexpr Choice<Problem> kRanking99[] = {
-    {VariantId::segmented_radix_sort, {}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 1.24F},
-    {VariantId::radix_sort_rows, {}, 10.52F},
-    {VariantId::warp_select, {{"warps", 16}}, 16.05F},
-    {VariantId::global_insertion, {{"block", 256}}, 2066.15F},
-};
-
-constexpr Choice<Problem> kRanking100[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.03F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::radix_sort_rows, {}, 3.35F},
-    {VariantId::segmented_radix_sort, {}, 6.45F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 16.23F},
-    {VariantId::global_insertion, {{"block", 256}}, 183.17F},
-};
-
-constexpr Choice<Problem> kRanking101[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 11.26F},
-    {VariantId::segmented_radix_sort, {}, 17.73F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 37.90F},
-    {VariantId::global_insertion, {{"block", 256}}, 121.32F},
-};
-
-constexpr Choice<Problem> kRanking102[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.01F},
-    {VariantId::segmented_radix_sort, {}, 6.88F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 18.05F},
-    {VariantId::radix_sort_rows, {}, 30.81F},
-    {VariantId::global_insertion, {{"block", 256}}, 244.42F},
-};
-
-constexpr Choice<Problem> kRanking103[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 18.25F},
-    {VariantId::segmented_radix_sort, {}, 21.22F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 191.35F},
-    {VariantId::global_insertion, {{"block", 256}}, 268.83F},
-};
-
-constexpr Choice<Problem> kRanking104[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.02F},
-    {VariantId::segmented_radix_sort, {}, 11.64F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 25.35F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 52.80F},
-    {VariantId::global_insertion, {{"block", 256}}, 206.11F},
-};
-
-constexpr Choice<Problem> kRanking105[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 6.51F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 9.98F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 18.02F},
-    {VariantId::global_insertion, {{"block", 256}}, 54.25F},
-};
-
-constexpr Choice<Problem> kRanking106[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.01F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 3.04F},
-    {VariantId::shared_insertion, {{"block", 64}}, 6.95F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 8.99F},
-    {VariantId::global_insertion, {{"block", 256}}, 8.83F},
-};
-
-constexpr Choice<Problem> kRanking107[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 10.16F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 14.63F},
-    {VariantId::segmented_radix_sort, {}, 17.76F},
-    {VariantId::global_insertion, {{"block", 256}}, 32.26F},
-};
-
-constexpr Choice<Problem> kRanking108[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.30F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::block_rank_merge, {{"tile", 64}}, 5.77F},
-    {VariantId::segmented_radix_sort, {}, 6.76F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 11.64F},
-    {VariantId::global_insertion, {{"block", 256}}, 29.90F},
-};
-
-constexpr Choice<Problem> kRanking109[] = {
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.28F},
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 4}}, 1.26F},
-    {VariantId::shared_insertion, {{"block", 128}}, 3.04F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.46F},
-};
-
-constexpr Choice<Problem> kRanking110[] = {
-    {VariantId::global_insertion, {{"block", 64}}, 1.00F},
-    {VariantId::global_insertion, {{"block", 256}}, 1.00F},
-};
-
-constexpr Choice<Problem> kRanking111[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.00F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 2.02F},
-    {VariantId::global_insertion, {{"block", 256}}, 5.84F},
-};
-
-constexpr Choice<Problem> kRanking112[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.13F},
-    {VariantId::warp_select, {{"warps", 4}}, 1.09F},
-    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}, 1.77F},
-    {VariantId::shared_insertion, {{"block", 256}}, 3.33F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 14.76F},
-    {VariantId::global_insertion, {{"block", 256}}, 5.43F},
-};
-
-constexpr Choice<Problem> kRanking113[] = {
-    {VariantId::warp_select, {{"warps", 8}}, 1.00F},
-    {VariantId::bitonic_sort_rows, {{"block", 256}}, 1.98F},
-    {VariantId::segmented_radix_sort, {}, 4.63F},
-    {VariantId::block_rank_merge, {{"tile", 256}}, 21.27F},
-    {VariantId::global_insertion, {{"block", 256}}, 159.89F},
-};
-
-constexpr Choice<Problem> kRanking114[] = {
-    {VariantId::warp_select, {{"warps", 16}}, 1.00F},
-    {VariantId::segmented_radix_sort, {}, 2.04F},
-    {VariantId::bitonic_sort_rows, {{"block", 1024}}, 20.53F},
-    {VariantId::block_rank_merge, {{"tile", 1024}}, 28.37F},
-    {VariantId::global_insertion, {{"block", 256}}, 148.42F},
-};
-
-constexpr Choice<Problem> kRanking115[] = {
-    {VariantId::warp_select, {{"warps", 4}}, 1.33F},
-    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}, 2.14F},
-    {VariantId::global_insertion, {{"block", 64}}, 5.36F},
-    {VariantId::global_insertion, {{"block", 256}}, 5.39F},
-};
-
-constexpr Choice<Problem> kRanking116[] = {
-    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}, 1.01F},
-    {VariantId::warp_select, {{"warps", 4}}, 1.84F},
-    {VariantId::shared_insertion, {{"block", 128}}, 2.06F},
-    {VariantId::local_insertion, {{"block", 256}}, 2.63F},
-    {VariantId::global_insertion, {{"block", 256}}, 2.94F},
-};
-
-constexpr Choice<Problem> kRanking117[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.31F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.31F},
-    {VariantId::warp_select, {{"warps", 16}}, 5.39F},
-    {VariantId::global_insertion, {{"block", 256}}, 385.88F},
-};
-
-constexpr Choice<Problem> kRanking118[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.28F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.49F},
-    {VariantId::radix_sort_rows, {}, 3.50F},
-    {VariantId::global_insertion, {{"block", 256}}, 1650.66F},
-};
-
-constexpr Choice<Problem> kRanking119[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1363.06F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.18F},
-    {VariantId::warp_select, {{"warps", 16}}, 6.35F},
-    {VariantId::global_insertion, {{"block", 256}}, 1363.06F},
-};
-
-constexpr Choice<Problem> kRanking120[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.97F},
-    {VariantId::warp_select, {{"warps", 8}}, 7.51F},
-    {VariantId::global_insertion, {{"block", 256}}, 1255.50F},
-};
-
-constexpr Choice<Problem> kRanking121[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.52F},
-    {VariantId::radix_sort_rows, {}, 3.35F},
-    {VariantId::warp_select, {{"warps", 16}}, 20.16F},
-    {VariantId::global_insertion, {{"block", 256}}, 1962.67F},
-};
-
-constexpr Choice<Problem> kRanking122[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.44F},
-    {VariantId::warp_select, {{"warps", 16}}, 16.97F},
-    {VariantId::global_insertion, {{"block", 64}}, 1625.26F},
-    {VariantId::global_insertion, {{"block", 256}}, 1634.87F},
-};
-
-constexpr Choice<Problem> kRanking123[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.26F},
-    {VariantId::warp_select, {{"warps", 16}}, 6.26F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 250.93F},
-    {VariantId::global_insertion, {{"block", 256}}, 250.93F},
-};
-
-constexpr Choice<Problem> kRanking124[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.03F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.41F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.87F},
-    {VariantId::warp_select, {{"warps", 16}}, 5.56F},
-    {VariantId::global_insertion, {{"block", 256}}, 215.03F},
-};
-
-constexpr Choice<Problem> kRanking125[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 16}}, 1.22F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.09F},
-    {VariantId::warp_select, {{"warps", 16}}, 33.36F},
-    {VariantId::global_insertion, {{"block", 256}}, 2292.18F},
-};
-
-constexpr Choice<Problem> kRanking126[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.11F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.27F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.56F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.65F},
-    {VariantId::global_insertion, {{"block", 256}}, 381.71F},
-};
-
-constexpr Choice<Problem> kRanking127[] = {
-    {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.20F},
-    {VariantId::warp_select, {{"warps", 16}}, 2.82F},
-    {VariantId::global_insertion, {{"block", 256}}, 1225.41F},
-};
-
-constexpr Choice<Problem> kRanking128[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.30F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.61F},
-    {VariantId::warp_select, {{"warps", 16}}, 9.15F},
-    {VariantId::global_insertion, {{"block", 256}}, 908.73F},
-};
-
-constexpr Choice<Problem> kRanking129[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.03F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.12F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.79F},
-    {VariantId::global_insertion, {{"block", 256}}, 958.92F},
-};
-
-constexpr Choice<Problem> kRanking130[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.54F},
-    {VariantId::warp_select, {{"warps", 16}}, 7.51F},
-    {VariantId::global_insertion, {{"block", 64}}, 834.40F},
-    {VariantId::global_insertion, {{"block", 256}}, 843.29F},
-};
-
-constexpr Choice<Problem> kRanking131[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 8192}}, 2.72F},
-    {VariantId::warp_select, {{"warps", 8}}, 6.69F},
-    {VariantId::global_insertion, {{"block", 64}}, 472.88F},
-    {VariantId::global_insertion, {{"block", 256}}, 494.93F},
-};
-
-constexpr Choice<Problem> kRanking132[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.35F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.73F},
-    {VariantId::warp_select, {{"warps", 16}}, 7.40F},
-    {VariantId::global_insertion, {{"block", 256}}, 306.70F},
-};
-
-constexpr Choice<Problem> kRanking133[] = {
-    {VariantId::warp_sort_rows, {}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.35F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 3.49F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 4.52F},
-    {VariantId::global_insertion, {{"block", 256}}, 222.70F},
-};
-
-constexpr Choice<Problem> kRanking134[] = {
-    {VariantId::warp_sort_rows, {}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.42F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.88F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 3.61F},
-    {VariantId::global_insertion, {{"block", 256}}, 918.37F},
-};
-
-constexpr Choice<Problem> kRanking135[] = {
-    {VariantId::warp_sort_rows, {}, 1.01F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.25F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.52F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.63F},
-    {VariantId::global_insertion, {{"block", 256}}, 4203.93F},
-};
-
-constexpr Choice<Problem> kRanking136[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.05F},
-    {VariantId::warp_sort_rows, {}, 1.23F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.63F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.73F},
-    {VariantId::global_insertion, {{"block", 256}}, 523.17F},
-};
-
-constexpr Choice<Problem> kRanking137[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
-    {VariantId::warp_sort_rows, {}, 1.74F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.95F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 3.96F},
-    {VariantId::global_insertion, {{"block", 256}}, 490.72F},
-};
-
-constexpr Choice<Problem> kRanking138[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.78F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 2.23F},
-    {VariantId::warp_select, {{"warps", 16}}, 18350.50F},
-    {VariantId::global_insertion, {{"block", 256}}, 18350.50F},
-};
-
-constexpr Choice<Problem> kRanking139[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.00F},
-    {VariantId::warp_sort_rows, {}, 1.40F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.99F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 2.61F},
-    {VariantId::global_insertion, {{"block", 256}}, 80.68F},
-};
-
-constexpr Choice<Problem> kRanking140[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
-    {VariantId::warp_sort_rows, {}, 2.29F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 3.98F},
-    {VariantId::warp_select, {{"warps", 8}}, 7.48F},
-    {VariantId::global_insertion, {{"block", 256}}, 247.30F},
-};
-
-constexpr Choice<Problem> kRanking141[] = {
-    {VariantId::warp_sort_rows, {}, 1.01F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.21F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.33F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.42F},
-    {VariantId::global_insertion, {{"block", 256}}, 24.38F},
-};
-
-constexpr Choice<Problem> kRanking142[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
-    {VariantId::warp_sort_rows, {}, 1.10F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.35F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.50F},
-    {VariantId::global_insertion, {{"block", 256}}, 22.71F},
-};
-
-constexpr Choice<Problem> kRanking143[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.03F},
-    {VariantId::warp_sort_rows, {}, 1.69F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 2.12F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 2.29F},
-    {VariantId::global_insertion, {{"block", 256}}, 8.77F},
-};
-
-constexpr Choice<Problem> kRanking144[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.03F},
-    {VariantId::warp_sort_rows, {}, 1.30F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.31F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.41F},
-    {VariantId::global_insertion, {{"block", 256}}, 686.56F},
-};
-
-constexpr Choice<Problem> kRanking145[] = {
-    {VariantId::warp_sort_rows, {}, 1.00F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.06F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.37F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.41F},
-    {VariantId::global_insertion, {{"block", 256}}, 3310.49F},
-};
-
-constexpr Choice<Problem> kRanking146[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 2.12F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 3.01F},
-    {VariantId::warp_select, {{"warps", 16}}, 8.04F},
-    {VariantId::global_insertion, {{"block", 256}}, 237.63F},
-};
-
-constexpr Choice<Problem> kRanking147[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.18F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.40F},
-    {VariantId::warp_select, {{"warps", 16}}, 29.74F},
-    {VariantId::global_insertion, {{"block", 64}}, 3485.27F},
-    {VariantId::global_insertion, {{"block", 256}}, 3485.30F},
-};
-
-constexpr Choice<Problem> kRanking148[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.06F},
-    {VariantId::warp_sort_rows, {}, 1.08F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.26F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.55F},
-};
-
-constexpr Choice<Problem> kRanking149[] = {
-    {VariantId::warp_sort_rows, {}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.30F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.42F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.47F},
-    {VariantId::global_insertion, {{"block", 256}}, 14.37F},
-};
-
-constexpr Choice<Problem> kRanking150[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.01F},
-    {VariantId::warp_rows, {{"lanes", 8}}, 1.07F},
-    {VariantId::warp_sort_rows, {}, 1.47F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.57F},
-    {VariantId::global_insertion, {{"block", 256}}, 3.69F},
-};
-
-constexpr Choice<Problem> kRanking151[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.03F},
-    {VariantId::warp_rows, {{"lanes", 8}}, 1.17F},
-    {VariantId::warp_sort_rows, {}, 2.73F},
-    {VariantId::warp_select, {{"warps", 8}}, 4.12F},
-    {VariantId::global_insertion, {{"block", 256}}, 4.88F},
-};
-
-constexpr Choice<Problem> kRanking152[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.02F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.04F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.15F},
-    {VariantId::warp_sort_rows, {}, 1.76F},
-    {VariantId::global_insertion, {{"block", 256}}, 39.77F},
-};
-
-constexpr Choice<Problem> kRanking153[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.02F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.20F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.51F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.67F},
-    {VariantId::global_insertion, {{"block", 256}}, 70.37F},
-};
-
-constexpr Choice<Problem> kRanking154[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.04F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.14F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.16F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.39F},
-    {VariantId::global_insertion, {{"block", 256}}, 176.96F},
-};
-
-constexpr Choice<Problem> kRanking155[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.01F},
-    {VariantId::warp_rows, {{"lanes", 16}}, 1.02F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.52F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.14F},
-    {VariantId::global_insertion, {{"block", 256}}, 11.47F},
-};
-
-constexpr Choice<Problem> kRanking156[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.01F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.98F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.07F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 1.39F},
-    {VariantId::global_insertion, {{"block", 256}}, 12.67F},
-};
-
-constexpr Choice<Problem> kRanking157[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 8}}, 6.09F},
-    {VariantId::warp_rows, {{"lanes", 16}}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.29F},
-    {VariantId::warp_cut_rows, {{"room", 2}}, 2.26F},
-    {VariantId::global_insertion, {{"block", 256}}, 6.09F},
-};
-
-constexpr Choice<Problem> kRanking158[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.07F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.09F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.20F},
-    {VariantId::global_insertion, {{"block", 256}}, 56.19F},
-};
-
-constexpr Choice<Problem> kRanking159[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.03F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 2.57F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.22F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.27F},
-    {VariantId::global_insertion, {{"block", 256}}, 101.02F},
-};
-
-constexpr Choice<Problem> kRanking160[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.03F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.25F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.36F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.40F},
-    {VariantId::global_insertion, {{"block", 256}}, 293.98F},
-};
-
-constexpr Choice<Problem> kRanking161[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.18F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.28F},
-    {VariantId::warp_select, {{"warps", 16}}, 10.15F},
-    {VariantId::global_insertion, {{"block", 256}}, 925.06F},
-};
-
-constexpr Choice<Problem> kRanking162[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.48F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.55F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.55F},
-    {VariantId::global_insertion, {{"block", 256}}, 137.44F},
-};
-
-constexpr Choice<Problem> kRanking163[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.08F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.36F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.38F},
-    {VariantId::global_insertion, {{"block", 256}}, 715.18F},
-};
-
-constexpr Choice<Problem> kRanking164[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.41F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 3.02F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 3.89F},
-    {VariantId::global_insertion, {{"block", 256}}, 37.85F},
-};
-
-constexpr Choice<Problem> kRanking165[] = {
-    {VariantId::global_insertion, {{"block", 64}}, 1.00F},
-    {VariantId::global_insertion, {{"block", 256}}, 1.05F},
-};
-
-constexpr Choice<Problem> kRanking166[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.00F},
-    {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.08F},
-    {VariantId::warp_rows, {{"lanes", 8}}, 1.19F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 2.94F},
-    {VariantId::global_insertion, {{"block", 256}}, 16.12F},
-};
-
-constexpr Choice<Problem> kRanking167[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.03F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.03F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.31F},
-    {VariantId::warp_select, {{"warps", 16}}, 7.63F},
-    {VariantId::global_insertion, {{"block", 64}}, 124.65F},
-    {VariantId::global_insertion, {{"block", 256}}, 131.01F},
-};
-
-constexpr Choice<Problem> kRanking168[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.42F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.28F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.94F},
-    {VariantId::global_insertion, {{"block", 256}}, 972.63F},
-};
-
-constexpr Choice<Problem> kRanking169[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.48F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.61F},
-    {VariantId::warp_select, {{"warps", 16}}, 5.52F},
-    {VariantId::global_insertion, {{"block", 256}}, 344.35F},
-};
-
-constexpr Choice<Problem> kRanking170[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.04F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.07F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.71F},
-    {VariantId::warp_select, {{"warps", 16}}, 30.50F},
-    {VariantId::global_insertion, {{"block", 256}}, 3153.66F},
-};
-
-constexpr Choice<Problem> kRanking171[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.03F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.62F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.87F},
-    {VariantId::warp_select, {{"warps", 16}}, 9.79F},
-    {VariantId::global_insertion, {{"block", 256}}, 682.01F},
-};
-
-constexpr Choice<Problem> kRanking172[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.02F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.58F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.87F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.89F},
-    {VariantId::global_insertion, {{"block", 256}}, 645.73F},
-};
-
-constexpr Choice<Problem> kRanking173[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.13F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.21F},
-    {VariantId::warp_select, {{"warps", 16}}, 7.27F},
-    {VariantId::global_insertion, {{"block", 256}}, 842.20F},
-};
-
-constexpr Choice<Problem> kRanking174[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.06F},
-    {VariantId::warp_select, {{"warps", 16}}, 28.32F},
-    {VariantId::split_rows, {{"columns", 2048}}, 3810.89F},
-    {VariantId::global_insertion, {{"block", 256}}, 3810.89F},
-};
-
-constexpr Choice<Problem> kRanking175[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.02F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.77F},
-    {VariantId::split_rows, {{"columns", 2048}}, 4.50F},
-    {VariantId::warp_select, {{"warps", 16}}, 8.62F},
-    {VariantId::global_insertion, {{"block", 256}}, 149.34F},
-};
-
-constexpr Choice<Problem> kRanking176[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.32F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.23F},
-    {VariantId::global_insertion, {{"block", 64}}, 11.19F},
-    {VariantId::global_insertion, {{"block", 256}}, 10.74F},
-};
-
-constexpr Choice<Problem> kRanking177[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.73F},
-    {VariantId::split_rows, {{"columns", 2048}}, 3.03F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.07F},
-    {VariantId::global_insertion, {{"block", 256}}, 25.91F},
-};
-
-constexpr Choice<Problem> kRanking178[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.02F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.97F},
-    {VariantId::split_rows, {{"columns", 2048}}, 3.38F},
-    {VariantId::warp_select, {{"warps", 8}}, 4.54F},
-    {VariantId::global_insertion, {{"block", 256}}, 88.32F},
-};
-
-constexpr Choice<Problem> kRanking179[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 8192}}, 4.14F},
-    {VariantId::warp_select, {{"warps", 16}}, 40.54F},
-    {VariantId::global_insertion, {{"block", 256}}, 1062.27F},
-};
-
-constexpr Choice<Problem> kRanking180[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.20F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.02F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.17F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 433.69F},
-    {VariantId::global_insertion, {{"block", 256}}, 433.69F},
-};
-
-constexpr Choice<Problem> kRanking181[] = {
-    {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.02F},
-    {VariantId::radix_sort_rows, {}, 5.83F},
-    {VariantId::warp_select, {{"warps", 16}}, 6.84F},
-    {VariantId::global_insertion, {{"block", 256}}, 1445.78F},
-};
-
-constexpr Choice<Problem> kRanking182[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2421.87F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.58F},
-    {VariantId::warp_select, {{"warps", 16}}, 14.51F},
-    {VariantId::global_insertion, {{"block", 256}}, 2421.87F},
-};
-
-constexpr Choice<Problem> kRanking183[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.09F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.73F},
-    {VariantId::split_rows, {{"columns", 2048}}, 231.72F},
-    {VariantId::global_insertion, {{"block", 256}}, 231.72F},
-};
-
-constexpr Choice<Problem> kRanking184[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 2.37F},
-    {VariantId::warp_select, {{"warps", 16}}, 65.22F},
-    {VariantId::split_rows, {{"columns", 2048}}, 4958.00F},
-    {VariantId::global_insertion, {{"block", 256}}, 4958.00F},
-};
-
-constexpr Choice<Problem> kRanking185[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.09F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.07F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 299.47F},
-    {VariantId::global_insertion, {{"block", 256}}, 299.47F},
-};
-
-constexpr Choice<Problem> kRanking186[] = {
-    {VariantId::split_rows, {{"columns", 2048}}, 1.35F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.26F},
-    {VariantId::warp_select, {{"warps", 16}}, 3.68F},
-    {VariantId::global_insertion, {{"block", 64}}, 894.58F},
-    {VariantId::global_insertion, {{"block", 256}}, 898.32F},
-};
-
-constexpr Choice<Problem> kRanking187[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.22F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.81F},
-    {VariantId::warp_select, {{"warps", 8}}, 2.52F},
-    {VariantId::global_insertion, {{"block", 256}}, 803.65F},
-};
-
-constexpr Choice<Problem> kRanking188[] = {
-    {VariantId::split_rows, {{"columns", 2048}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.65F},
-    {VariantId::warp_select, {{"warps", 16}}, 8.25F},
-    {VariantId::global_insertion, {{"block", 256}}, 1934.43F},
-};
-
-constexpr Choice<Problem> kRanking189[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 2.12F},
-    {VariantId::split_rows, {{"columns", 2048}}, 7.19F},
-    {VariantId::warp_select, {{"warps", 16}}, 9140.79F},
-    {VariantId::global_insertion, {{"block", 256}}, 9140.79F},
-};
-
-constexpr Choice<Problem> kRanking190[] = {
-    {VariantId::split_rows, {{"columns", 8192}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.29F},
-    {VariantId::warp_select, {{"warps", 16}}, 6.05F},
-    {VariantId::global_insertion, {{"block", 64}}, 2343.35F},
-    {VariantId::global_insertion, {{"block", 256}}, 2362.44F},
-};
-
-constexpr Choice<Problem> kRanking191[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.65F},
-    {VariantId::warp_select, {{"warps", 16}}, 5.13F},
-    {VariantId::global_insertion, {{"block", 256}}, 700.36F},
-};
-
-constexpr Choice<Problem> kRanking192[] = {
-    {VariantId::copy_rows, {}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.89F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 2.35F},
-    {VariantId::warp_sort_rows, {}, 2.68F},
-    {VariantId::global_insertion, {{"block", 256}}, 301.35F},
-};
-
-constexpr Choice<Problem> kRanking193[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.40F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.65F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.98F},
-    {VariantId::global_insertion, {{"block", 256}}, 34.26F},
-};
-
-constexpr Choice<Problem> kRanking194[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.04F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.27F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.62F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.88F},
-    {VariantId::global_insertion, {{"block", 256}}, 256.42F},
-};
-
-constexpr Choice<Problem> kRanking195[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.02F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.50F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.55F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.29F},
-    {VariantId::global_insertion, {{"block", 256}}, 513.05F},
-};
-
-constexpr Choice<Problem> kRanking196[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 8192}}, 2.03F},
-    {VariantId::warp_select, {{"warps", 8}}, 2.56F},
-    {VariantId::global_insertion, {{"block", 64}}, 508.72F},
-    {VariantId::global_insertion, {{"block", 256}}, 518.05F},
-};
-
-constexpr Choice<Problem> kRanking197[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 8192}}, 2.87F},
-    {VariantId::warp_select, {{"warps", 8}}, 7.77F},
-    {VariantId::global_insertion, {{"block", 64}}, 1191.66F},
-    {VariantId::global_insertion, {{"block", 256}}, 1884.54F},
-};
-
-constexpr Choice<Problem> kRanking198[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.06F},
-    {VariantId::warp_sort_rows, {}, 1.08F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.34F},
-    {VariantId::global_insertion, {{"block", 256}}, 4.73F},
-};
-
-constexpr Choice<Problem> kRanking199[] = {
-    {VariantId::warp_sort_rows, {}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.31F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.40F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.60F},
-    {VariantId::global_insertion, {{"block", 256}}, 7.33F},
-};
-
-constexpr Choice<Problem> kRanking200[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 8}}, 1.39F},
-    {VariantId::warp_select, {{"warps", 8}}, 2.32F},
-    {VariantId::warp_sort_rows, {}, 3.26F},
-    {VariantId::global_insertion, {{"block", 256}}, 1.93F},
-};
-
-constexpr Choice<Problem> kRanking201[] = {
-    {VariantId::warp_sort_rows, {}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.24F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.33F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.48F},
-    {VariantId::global_insertion, {{"block", 256}}, 36.22F},
-};
-
-constexpr Choice<Problem> kRanking202[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
-    {VariantId::warp_sort_rows, {}, 1.08F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.29F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.41F},
-    {VariantId::global_insertion, {{"block", 256}}, 27.73F},
-};
-
-constexpr Choice<Problem> kRanking203[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.06F},
-    {VariantId::warp_sort_rows, {}, 1.07F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.38F},
-    {VariantId::global_insertion, {{"block", 256}}, 9.70F},
-};
-
-constexpr Choice<Problem> kRanking204[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.07F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.16F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.32F},
-    {VariantId::global_insertion, {{"block", 256}}, 29.24F},
-};
-
-constexpr Choice<Problem> kRanking205[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.23F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.47F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.61F},
-    {VariantId::global_insertion, {{"block", 256}}, 46.45F},
-};
-
-constexpr Choice<Problem> kRanking206[] = {
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.09F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.53F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.60F},
-    {VariantId::global_insertion, {{"block", 256}}, 49.36F},
-};
-
-constexpr Choice<Problem> kRanking207[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.07F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.22F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.28F},
-    {VariantId::global_insertion, {{"block", 256}}, 38.39F},
-};
-
-constexpr Choice<Problem> kRanking208[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.11F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.15F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.25F},
-    {VariantId::global_insertion, {{"block", 256}}, 65.59F},
-};
-
-constexpr Choice<Problem> kRanking209[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 4}}, 1.04F},
-    {VariantId::warp_rows, {{"lanes", 16}}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 8}}, 1.04F},
-    {VariantId::warp_sort_rows, {}, 1.14F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.87F},
-    {VariantId::global_insertion, {{"block", 256}}, 11.18F},
-};
-
-constexpr Choice<Problem> kRanking210[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 8}}, 1.01F},
-    {VariantId::global_insertion, {{"block", 256}}, 10.98F},
-    {VariantId::global_insertion, {{"block", 256}}, 10.98F},
-};
-
-constexpr Choice<Problem> kRanking211[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.74F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 2.28F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 2.35F},
-    {VariantId::warp_sort_rows, {}, 2.38F},
-    {VariantId::global_insertion, {{"block", 256}}, 67.42F},
-};
-
-constexpr Choice<Problem> kRanking212[] = {
-    {VariantId::warp_packed_rows, {{"lanes", 16}}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.05F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.39F},
-    {VariantId::warp_select, {{"warps", 4}}, 3.88F},
-    {VariantId::global_insertion, {{"block", 256}}, 54.40F},
-};
-
-constexpr Choice<Problem> kRanking213[] = {
-    {VariantId::warp_rows, {{"lanes", 16}}, 1.00F},
-    {VariantId::warp_rows, {{"lanes", 32}}, 1.10F},
-    {VariantId::warp_packed_rows, {{"lanes", 32}}, 1.23F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.45F},
-    {VariantId::global_insertion, {{"block", 256}}, 2.36F},
-};
-
-constexpr Choice<Problem> kRanking214[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.20F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.27F},
-    {VariantId::global_insertion, {{"block", 64}}, 52.80F},
-    {VariantId::global_insertion, {{"block", 256}}, 52.80F},
-};
-
-constexpr Choice<Problem> kRanking215[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.08F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.16F},
-    {VariantId::warp_select, {{"warps", 16}}, 5.56F},
-    {VariantId::global_insertion, {{"block", 256}}, 96.20F},
-};
-
-constexpr Choice<Problem> kRanking216[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.02F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.72F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.38F},
-    {VariantId::warp_select, {{"warps", 8}}, 5.13F},
-    {VariantId::global_insertion, {{"block", 256}}, 468.97F},
-};
-
-constexpr Choice<Problem> kRanking217[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.57F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.90F},
-    {VariantId::warp_select, {{"warps", 8}}, 4.65F},
-    {VariantId::global_insertion, {{"block", 64}}, 26.51F},
-    {VariantId::global_insertion, {{"block", 256}}, 28.32F},
-};
-
-constexpr Choice<Problem> kRanking218[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.05F},
-    {VariantId::warp_select, {{"warps", 16}}, 16.32F},
-    {VariantId::global_insertion, {{"block", 256}}, 782.43F},
-};
-
-constexpr Choice<Problem> kRanking219[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.19F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.12F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.12F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.32F},
-    {VariantId::warp_select, {{"warps", 16}}, 6.83F},
-    {VariantId::global_insertion, {{"block", 256}}, 558.53F},
-};
-
-constexpr Choice<Problem> kRanking220[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.15F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.47F},
-    {VariantId::warp_select, {{"warps", 16}}, 7.90F},
-    {VariantId::global_insertion, {{"block", 256}}, 5347.92F},
-};
-
-constexpr Choice<Problem> kRanking221[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 2048}}, 3.23F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.66F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 146.37F},
-    {VariantId::global_insertion, {{"block", 256}}, 146.37F},
-};
-
-constexpr Choice<Problem> kRanking222[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.26F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.73F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.71F},
-    {VariantId::global_insertion, {{"block", 256}}, 62.86F},
-};
-
-constexpr Choice<Problem> kRanking223[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.22F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.06F},
-    {VariantId::split_rows, {{"columns", 2048}}, 3.71F},
-    {VariantId::global_insertion, {{"block", 256}}, 16.12F},
-};
-
-constexpr Choice<Problem> kRanking224[] = {
-    {VariantId::warp_sort_rows, {}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.37F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.41F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.37F},
-    {VariantId::global_insertion, {{"block", 256}}, 73.17F},
-};
-
-constexpr Choice<Problem> kRanking225[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.00F},
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.40F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.96F},
-    {VariantId::warp_select, {{"warps", 16}}, 19.34F},
-    {VariantId::global_insertion, {{"block", 256}}, 262.43F},
-};
-
-constexpr Choice<Problem> kRanking226[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}, 2.01F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.41F},
-    {VariantId::warp_select, {{"warps", 16}}, 29.11F},
-    {VariantId::global_insertion, {{"block", 256}}, 713.02F},
-};
-
-constexpr Choice<Problem> kRanking227[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.81F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.07F},
-    {VariantId::warp_select, {{"warps", 16}}, 25.67F},
-    {VariantId::global_insertion, {{"block", 256}}, 1613.98F},
-};
-
-constexpr Choice<Problem> kRanking228[] = {
-    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 2048}}, 1.60F},
-    {VariantId::warp_select, {{"warps", 16}}, 23.26F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 4487.45F},
-    {VariantId::global_insertion, {{"block", 256}}, 4487.45F},
-};
-
-constexpr Choice<Problem> kRanking229[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.00F},
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.26F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.73F},
-    {VariantId::warp_select, {{"warps", 16}}, 16.95F},
-    {VariantId::global_insertion, {{"block", 256}}, 651.89F},
-};
-
-constexpr Choice<Problem> kRanking230[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 2048}}, 2.50F},
-    {VariantId::warp_select, {{"warps", 16}}, 8.29F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1620.42F},
-    {VariantId::global_insertion, {{"block", 256}}, 1620.42F},
-};
-
-constexpr Choice<Problem> kRanking231[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 30.18F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.00F},
-    {VariantId::warp_select, {{"warps", 16}}, 4.40F},
-    {VariantId::split_rows, {{"columns", 2048}}, 5.38F},
-    {VariantId::global_insertion, {{"block", 256}}, 30.18F},
-};
-
-constexpr Choice<Problem> kRanking232[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 16}}, 1.28F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 2.84F},
-    {VariantId::warp_select, {{"warps", 16}}, 12.45F},
-    {VariantId::global_insertion, {{"block", 256}}, 1129.16F},
-};
-
-constexpr Choice<Problem> kRanking233[] = {
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.84F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 2.20F},
-    {VariantId::split_rows, {{"columns", 2048}}, 3.46F},
-    {VariantId::warp_select, {{"warps", 16}}, 9.97F},
-    {VariantId::global_insertion, {{"block", 256}}, 370.63F},
-};
-
-constexpr Choice<Problem> kRanking234[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.65F},
-    {VariantId::warp_select, {{"warps", 16}}, 6.84F},
-    {VariantId::global_insertion, {{"block", 64}}, 721.18F},
-    {VariantId::global_insertion, {{"block", 256}}, 896.99F},
-};
-
-constexpr Choice<Problem> kRanking235[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 2.62F},
-    {VariantId::warp_select, {{"warps", 8}}, 3.39F},
-    {VariantId::split_rows, {{"columns", 2048}}, 5.80F},
-    {VariantId::global_insertion, {{"block", 256}}, 14.43F},
-};
-
-constexpr Choice<Problem> kRanking236[] = {
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 1.01F},
-    {VariantId::split_rows, {{"columns", 8192}}, 2.72F},
-    {VariantId::warp_select, {{"warps", 16}}, 6.30F},
-    {VariantId::global_insertion, {{"block", 64}}, 217.46F},
-    {VariantId::global_insertion, {{"block", 256}}, 231.16F},
-};
-
-constexpr Choice<Problem> kRanking237[] = {
-    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}, 1.00F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.28F},
-    {VariantId::split_rows, {{"columns", 8192}}, 1.51F},
-    {VariantId::warp_select, {{"warps", 16}}, 6.23F},
-    {VariantId::global_insertion, {{"block", 256}}, 276.85F},
-};
-
-constexpr Choice<Problem> kRanking238[] = {
-    {VariantId::warp_cut_rows, {{"room", 1}}, 1.32F},
-    {VariantId::block_cut_rows, {{"per_thread", 32}}, 1.69F},
-    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}, 4.20F},
-    {VariantId::warp_select, {{"warps", 16}}, 13.40F},
-    {VariantId::global_insertion, {{"block", 256}}, 573.84F},
-};
-
+using namespace tree_nodes;
+
+enum : std::uint16_t {
+    rows,
+    columns,
+    k,
+    layout,
+    order,
+    keys,
+    elements,
+    results,
+    rows_per_columns,
+    rows_times_columns,
+    rows_per_k,
+    rows_times_k,
+    columns_per_k,
+    columns_times_k,
+};
+
+constexpr ReadFeature<Problem> kFeatures[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.rows); },
+    [](const Problem& problem) { return static_cast<double>(problem.columns); },
+    [](const Problem& problem) { return static_cast<double>(problem.k); },
+    [](const Problem& problem) { return static_cast<double>(problem.layout); },
+    [](const Problem& problem) { return static_cast<double>(problem.order); },
+    [](const Problem& problem) { return static_cast<double>(problem.keys); },
+    [](const Problem& problem) { return static_cast<double>(problem.elements()); },
+    [](const Problem& problem) { return static_cast<double>(problem.results()); },
+};
+
+constexpr Column kColumns[] = {
+    {"rows", 0},
+    {"columns", 1},
+    {"k", 2},
+    {"layout", 3},
+    {"order", 4},
+    {"keys", 5},
+    {"elements", 6},
+    {"results", 7},
+    {"rows / columns", 0, Column::Kind::ratio, 1},
+    {"rows * columns", 0, Column::Kind::product, 1},
+    {"rows / k", 0, Column::Kind::ratio, 2},
+    {"rows * k", 0, Column::Kind::product, 2},
+    {"columns / k", 1, Column::Kind::ratio, 2},
+    {"columns * k", 1, Column::Kind::product, 2},
+};
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::rank_sort, {}},
+    {VariantId::bitonic_sort_rows, {{"block", 256}}},
+    {VariantId::warp_select, {{"warps", 16}}},
+    {VariantId::block_rank_merge, {{"tile", 64}}},
+    {VariantId::global_insertion, {{"block", 256}}},
+    {VariantId::block_rank_merge, {{"tile", 256}}},
+    {VariantId::bitonic_sort_rows, {{"block", 1024}}},
+    {VariantId::segmented_radix_sort, {}},
+    {VariantId::radix_sort_rows, {}},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 0}}},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 0}}},
+    {VariantId::warp_select, {{"warps", 8}}},
+    {VariantId::block_rank_merge, {{"tile", 1024}}},
+    {VariantId::register_insertion, {{"block", 256}, {"texture", 0}}},
+    {VariantId::warp_select, {{"warps", 4}}},
+    {VariantId::shared_insertion, {{"block", 32}}},
+    {VariantId::shared_insertion, {{"block", 64}}},
+    {VariantId::register_insertion, {{"block", 64}, {"texture", 1}}},
+    {VariantId::global_insertion, {{"block", 64}}},
+    {VariantId::local_insertion, {{"block", 64}}},
+    {VariantId::shared_insertion, {{"block", 256}}},
+    {VariantId::shared_insertion, {{"block", 128}}},
+    {VariantId::local_insertion, {{"block", 256}}},
+    {VariantId::copy_rows, {}},
+    {VariantId::register_insertion, {{"block", 32}, {"texture", 1}}},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 32}}},
+    {VariantId::split_rows, {{"columns", 2048}}},
+    {VariantId::block_cut_rows, {{"per_thread", 32}}},
+    {VariantId::split_rows, {{"columns", 8192}}},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 16}}},
+    {VariantId::block_cut_rows, {{"per_thread", 16}}},
+    {VariantId::warp_cut_rows, {{"room", 1}}},
+    {VariantId::block_rows, {{"threads", 256}, {"per_thread", 32}}},
+    {VariantId::block_rows, {{"threads", 512}, {"per_thread", 16}}},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 16}}},
+    {VariantId::warp_sort_rows, {}},
+    {VariantId::warp_packed_rows, {{"lanes", 4}}},
+    {VariantId::warp_cut_rows, {{"room", 2}}},
+    {VariantId::warp_rows, {{"lanes", 32}}},
+    {VariantId::warp_packed_rows, {{"lanes", 32}}},
+    {VariantId::block_rows, {{"threads", 128}, {"per_thread", 32}}},
+    {VariantId::warp_packed_rows, {{"lanes", 8}}},
+    {VariantId::warp_rows, {{"lanes", 8}}},
+    {VariantId::warp_rows, {{"lanes", 16}}},
+    {VariantId::warp_packed_rows, {{"lanes", 16}}},
+};
+
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.01F), at(1, 1.18F), at(2, 1.36F), at(3, 1.80F), at(4, 6.04F),
+    at(1, 1.01F), at(0, 2.22F), at(2, 2.33F), at(5, 3.46F), at(4, 39.31F),
+    at(6, 1.00F), at(7, 2.00F), at(2, 2.74F), at(8, 2.90F), at(4, 148.25F),
+    at(7, 1.30F), at(6, 1.91F), at(2, 2.19F), at(8, 4.43F), at(4, 74.35F),
+    at(5, 1.00F), at(7, 1.68F), at(6, 1.95F), at(8, 3.64F), at(4, 26.10F),
+    at(3, 1.02F), at(1, 1.78F), at(2, 2.29F), at(0, 5.85F), at(4, 34.80F),
+    at(5, 1.01F), at(2, 1.41F), at(6, 4.67F), at(7, 4.78F), at(4, 47.98F),
+    at(1, 1.00F), at(5, 1.13F), at(2, 2.63F), at(7, 3.58F), at(4, 30.66F),
+    at(2, 1.00F), at(6, 1.67F), at(7, 2.23F), at(5, 2.93F), at(4, 24.28F),
+    at(1, 1.01F), at(2, 2.48F), at(0, 4.46F), at(7, 5.13F), at(4, 229.14F),
+    at(0, 1.00F), at(2, 1.23F), at(9, 1.77F), at(1, 2.58F), at(4, 5.53F),
+    at(2, 1.00F), at(1, 2.58F), at(10, 3.45F), at(0, 5.34F), at(4, 39.55F),
+    at(0, 1.00F), at(10, 1.08F), at(2, 1.50F), at(3, 3.90F), at(4, 2.60F),
+    at(8, 1.01F), at(2, 1.09F), at(7, 2.77F), at(6, 17.95F), at(4, 124.76F),
+    at(11, 1.18F), at(8, 1.49F), at(5, 7.73F), at(7, 9.98F), at(4, 205.21F),
+    at(8, 1.00F), at(2, 1.48F), at(7, 9.20F), at(12, 10.67F), at(4, 89.74F),
+    at(5, 1.00F), at(2, 2.00F), at(7, 2.26F), at(6, 2.78F), at(4, 53.22F),
+    at(6, 1.08F), at(7, 1.50F), at(2, 3.60F), at(12, 21.64F), at(4, 304.74F),
+    at(3, 1.00F), at(6, 1.23F), at(2, 2.29F), at(7, 3.48F), at(4, 25.17F),
+    at(2, 1.07F), at(7, 3.55F), at(5, 8.86F), at(6, 10.91F), at(4, 158.39F),
+    at(3, 1.00F), at(1, 1.32F), at(2, 1.63F), at(13, 5.17F), at(4, 17.53F),
+    at(1, 1.06F), at(2, 1.73F), at(5, 3.63F), at(7, 4.21F), at(4, 33.02F),
+    at(2, 1.04F), at(1, 3.41F), at(3, 3.59F), at(10, 5.22F), at(4, 18.48F),
+    at(14, 1.00F), at(3, 5.22F), at(10, 8.80F), at(7, 14.28F), at(4, 27.77F),
+    at(11, 1.00F), at(8, 2.30F), at(5, 5.88F), at(7, 25.95F), at(4, 559.82F),
+    at(10, 1.19F), at(9, 1.18F), at(11, 1.68F), at(15, 2.66F), at(0, 2.83F), at(4, 3.72F),
+    at(11, 1.00F), at(9, 2.03F), at(3, 4.69F), at(16, 5.82F), at(4, 8.08F),
+    at(17, 1.01F), at(13, 1.00F), at(11, 1.09F), at(16, 2.34F), at(3, 3.62F), at(4, 4.79F),
+    at(2, 1.00F), at(1, 2.73F), at(5, 7.47F), at(9, 11.81F), at(4, 11.81F),
+    at(6, 1.00F), at(7, 1.55F), at(0, 10.10F), at(2, 16.34F), at(4, 2079.22F),
+    at(1, 1.02F), at(7, 2.47F), at(2, 4.29F), at(0, 9.83F), at(4, 577.10F),
+    at(2, 1.40F), at(1, 1.43F), at(7, 7.58F), at(15, 14.01F), at(4, 33.79F),
+    at(18, 1.00F), at(4, 1.00F),
+    at(8, 1.70F), at(7, 1.48F), at(2, 2.52F), at(6, 6.51F), at(4, 220.11F),
+    at(2, 1.48F), at(8, 1.37F), at(7, 1.68F), at(6, 13.13F), at(4, 303.10F),
+    at(7, 1.00F), at(6, 2.56F), at(2, 4.90F), at(8, 13.54F), at(4, 827.08F),
+    at(2, 2.18F), at(7, 1.00F), at(8, 1.82F), at(12, 98.71F), at(4, 484.42F),
+    at(2, 1.30F), at(7, 1.40F), at(6, 4.30F), at(8, 47.71F), at(4, 224.15F),
+    at(2, 1.00F), at(7, 5.93F), at(8, 6.76F), at(5, 18.80F), at(4, 290.01F),
+    at(11, 1.01F), at(7, 10.39F), at(3, 21.39F), at(8, 66.59F), at(4, 192.92F),
+    at(14, 1.01F), at(3, 12.78F), at(7, 17.74F), at(9, 31.86F), at(4, 78.45F),
+    at(10, 1.00F), at(14, 1.66F), at(4, 3.81F),
+    at(14, 1.02F), at(10, 6.10F), at(3, 11.04F), at(16, 11.82F), at(4, 15.65F),
+    at(11, 1.00F), at(7, 12.88F), at(5, 26.95F), at(9, 57.16F), at(4, 116.90F),
+    at(2, 1.00F), at(8, 2.29F), at(7, 2.61F), at(12, 12.38F), at(4, 108.14F),
+    at(11, 1.00F), at(7, 3.39F), at(5, 14.69F), at(8, 45.47F), at(4, 117.63F),
+    at(14, 1.00F), at(9, 12.32F), at(3, 12.67F), at(7, 20.89F), at(4, 28.65F),
+    at(11, 1.00F), at(7, 7.48F), at(10, 10.09F), at(5, 19.54F), at(4, 78.46F),
+    at(11, 1.03F), at(9, 2.05F), at(1, 5.73F), at(15, 7.62F), at(4, 24.43F),
+    at(4, 1.00F),
+    at(2, 1.00F), at(7, 4.32F), at(1, 5.68F), at(15, 25.44F), at(4, 87.59F),
+    at(14, 1.00F), at(9, 1.54F), at(15, 4.54F), at(18, 4.61F), at(4, 4.63F),
+    at(13, 1.00F), at(10, 1.00F), at(14, 1.29F), at(19, 2.97F), at(20, 2.97F), at(4, 3.06F),
+    at(14, 1.00F), at(10, 2.58F), at(16, 4.75F), at(18, 7.21F), at(4, 12.78F),
+    at(9, 1.01F), at(11, 1.82F), at(21, 2.12F), at(19, 3.40F), at(4, 4.04F),
+    at(13, 1.00F), at(16, 1.92F), at(22, 2.48F), at(14, 2.85F), at(4, 3.08F),
+    at(18, 1.00F), at(4, 1.00F),
+    at(14, 1.00F), at(17, 1.27F), at(21, 3.31F), at(19, 7.20F), at(4, 8.07F),
+    at(0, 1.00F), at(1, 1.20F), at(2, 1.57F), at(3, 2.13F), at(4, 5.21F),
+    at(2, 1.72F), at(11, 1.70F), at(13, 2.87F), at(0, 4.15F), at(3, 5.61F), at(4, 6.79F),
+    at(23, 1.00F), at(1, 1.09F), at(0, 1.40F), at(2, 1.60F), at(4, 28.64F),
+    at(23, 1.00F), at(2, 2.13F), at(0, 5.72F), at(1, 6.33F), at(4, 25.13F),
+    at(23, 1.00F), at(1, 1.37F), at(0, 5.32F), at(7, 6.30F), at(4, 888.14F),
+    at(6, 1.00F), at(7, 2.27F), at(0, 3.42F), at(8, 8.85F), at(4, 880.37F),
+    at(23, 1.00F), at(1, 5.78F), at(2, 3.81F), at(0, 43.86F), at(4, 471.71F),
+    at(2, 1.00F), at(1, 1.49F), at(5, 1.58F), at(7, 3.24F), at(4, 1.58F),
+    at(2, 2.36F), at(23, 1.00F), at(10, 2.85F), at(1, 7.61F), at(5, 26.28F), at(4, 47.48F),
+    at(7, 3.54F), at(1, 2.20F), at(6, 2.34F), at(0, 26.52F), at(8, 80.88F), at(4, 491.02F),
+    at(2, 1.00F), at(1, 1.49F), at(15, 2.98F), at(7, 3.24F), at(4, 1.58F),
+    at(23, 1.00F), at(11, 5.93F), at(24, 9.47F), at(16, 23.63F), at(4, 19.85F),
+    at(11, 1.03F), at(10, 2.13F), at(15, 4.43F), at(1, 5.55F), at(4, 4.59F),
+    at(2, 2.41F), at(1, 3.93F), at(23, 1.00F), at(15, 9.35F), at(7, 14.81F), at(4, 13.27F),
+    at(9, 1.00F), at(14, 1.47F), at(21, 2.02F), at(3, 4.34F), at(4, 6.17F),
+    at(11, 1.99F), at(23, 1.00F), at(9, 3.61F), at(20, 9.48F), at(1, 17.89F), at(4, 3.72F),
+    at(7, 1.00F), at(1, 1.41F), at(15, 4.98F), at(19, 19.32F), at(4, 25.35F),
+    at(0, 1.00F), at(1, 1.11F), at(2, 1.27F), at(9, 1.55F), at(4, 4.99F),
+    at(1, 1.01F), at(2, 1.47F), at(0, 1.91F), at(5, 2.61F), at(4, 10.92F),
+    at(6, 1.00F), at(8, 1.21F), at(7, 2.31F), at(2, 8.57F), at(4, 604.97F),
+    at(3, 1.00F), at(1, 1.34F), at(2, 1.53F), at(0, 3.28F), at(4, 12.23F),
+    at(5, 1.00F), at(6, 1.73F), at(2, 1.95F), at(7, 4.99F), at(4, 17.15F),
+    at(6, 1.00F), at(7, 2.26F), at(2, 4.07F), at(0, 8.83F), at(4, 207.46F),
+    at(7, 1.00F), at(6, 1.23F), at(2, 7.31F), at(8, 11.37F), at(4, 813.70F),
+    at(1, 1.00F), at(2, 3.40F), at(0, 3.80F), at(7, 4.65F), at(4, 123.23F),
+    at(2, 1.00F), at(1, 2.01F), at(10, 4.91F), at(0, 8.28F), at(4, 42.92F),
+    at(8, 1.00F), at(2, 3.39F), at(7, 17.57F), at(6, 91.85F), at(4, 470.29F),
+    at(6, 1.00F), at(7, 1.33F), at(2, 4.59F), at(0, 16.49F), at(4, 264.82F),
+    at(1, 1.00F), at(7, 1.02F), at(2, 1.15F), at(5, 16.25F), at(4, 116.88F),
+    at(7, 1.00F), at(6, 1.21F), at(2, 3.33F), at(8, 12.28F), at(4, 320.46F),
+    at(3, 1.00F), at(2, 1.16F), at(1, 1.19F), at(0, 2.34F), at(4, 12.34F),
+    at(1, 1.00F), at(0, 1.07F), at(3, 1.11F), at(2, 1.12F), at(4, 7.05F),
+    at(2, 1.00F), at(1, 3.87F), at(10, 7.44F), at(3, 9.75F), at(4, 34.78F),
+    at(5, 1.00F), at(2, 1.07F), at(7, 2.39F), at(8, 2.86F), at(4, 93.20F),
+    at(2, 1.07F), at(7, 3.45F), at(5, 5.89F), at(6, 5.94F), at(4, 87.81F),
+    at(7, 1.31F), at(2, 1.49F), at(6, 4.61F), at(8, 10.98F), at(4, 195.37F),
+    at(11, 1.06F), at(2, 1.05F), at(8, 5.29F), at(7, 9.32F), at(5, 12.43F), at(4, 294.06F),
+    at(11, 1.00F), at(9, 2.33F), at(3, 4.14F), at(19, 4.27F), at(4, 4.82F),
+    at(7, 1.36F), at(2, 2.70F), at(6, 4.40F), at(8, 14.31F), at(4, 279.73F),
+    at(10, 1.00F), at(11, 1.72F), at(21, 2.78F), at(22, 2.80F), at(4, 3.21F),
+    at(8, 1.69F), at(2, 1.91F), at(7, 6.48F), at(6, 30.79F), at(4, 209.36F),
+    at(7, 1.00F), at(6, 1.24F), at(8, 10.52F), at(2, 16.05F), at(4, 2066.15F),
+    at(2, 1.03F), at(11, 1.00F), at(8, 3.35F), at(7, 6.45F), at(5, 16.23F), at(4, 183.17F),
+    at(14, 1.00F), at(3, 11.26F), at(7, 17.73F), at(10, 37.90F), at(4, 121.32F),
+    at(11, 1.01F), at(7, 6.88F), at(5, 18.05F), at(8, 30.81F), at(4, 244.42F),
+    at(14, 1.00F), at(3, 18.25F), at(7, 21.22F), at(9, 191.35F), at(4, 268.83F),
+    at(11, 1.02F), at(7, 11.64F), at(5, 25.35F), at(10, 52.80F), at(4, 206.11F),
+    at(11, 1.00F), at(7, 6.51F), at(3, 9.98F), at(9, 18.02F), at(4, 54.25F),
+    at(11, 1.01F), at(9, 3.04F), at(16, 6.95F), at(1, 8.99F), at(4, 8.83F),
+    at(14, 1.00F), at(3, 10.16F), at(10, 14.63F), at(7, 17.76F), at(4, 32.26F),
+    at(14, 1.30F), at(11, 1.00F), at(3, 5.77F), at(7, 6.76F), at(9, 11.64F), at(4, 29.90F),
+    at(9, 1.28F), at(11, 1.00F), at(14, 1.26F), at(21, 3.04F), at(4, 3.46F),
+    at(18, 1.00F), at(4, 1.00F),
+    at(14, 1.00F), at(10, 2.02F), at(4, 5.84F),
+    at(11, 1.13F), at(14, 1.09F), at(9, 1.77F), at(20, 3.33F), at(1, 14.76F), at(4, 5.43F),
+    at(11, 1.00F), at(1, 1.98F), at(7, 4.63F), at(5, 21.27F), at(4, 159.89F),
+    at(2, 1.00F), at(7, 2.04F), at(6, 20.53F), at(12, 28.37F), at(4, 148.42F),
+    at(14, 1.33F), at(10, 2.14F), at(18, 5.36F), at(4, 5.39F),
+    at(13, 1.01F), at(14, 1.84F), at(21, 2.06F), at(22, 2.63F), at(4, 2.94F),
+    at(25, 1.00F), at(26, 1.31F), at(27, 1.31F), at(2, 5.39F), at(4, 385.88F),
+    at(27, 1.00F), at(25, 1.28F), at(26, 1.49F), at(8, 3.50F), at(4, 1650.66F),
+    at(27, 1363.06F), at(26, 1.00F), at(25, 2.18F), at(2, 6.35F), at(4, 1363.06F),
+    at(28, 1.00F), at(25, 1.97F), at(11, 7.51F), at(4, 1255.50F),
+    at(28, 1.00F), at(25, 2.52F), at(8, 3.35F), at(2, 20.16F), at(4, 1962.67F),
+    at(25, 1.00F), at(28, 1.44F), at(2, 16.97F), at(18, 1625.26F), at(4, 1634.87F),
+    at(29, 1.00F), at(30, 1.26F), at(2, 6.26F), at(31, 250.93F), at(4, 250.93F),
+    at(32, 1.03F), at(27, 1.41F), at(26, 1.87F), at(2, 5.56F), at(4, 215.03F),
+    at(27, 1.00F), at(33, 1.22F), at(26, 2.09F), at(2, 33.36F), at(4, 2292.18F),
+    at(25, 1.11F), at(26, 1.27F), at(27, 1.56F), at(2, 2.65F), at(4, 381.71F),
+    at(26, 1.00F), at(25, 1.20F), at(2, 2.82F), at(4, 1225.41F),
+    at(25, 1.00F), at(26, 1.30F), at(27, 1.61F), at(2, 9.15F), at(4, 908.73F),
+    at(28, 1.03F), at(25, 1.12F), at(2, 4.79F), at(4, 958.92F),
+    at(25, 1.00F), at(28, 1.54F), at(2, 7.51F), at(18, 834.40F), at(4, 843.29F),
+    at(32, 1.00F), at(28, 2.72F), at(11, 6.69F), at(18, 472.88F), at(4, 494.93F),
+    at(30, 1.00F), at(31, 1.35F), at(34, 1.73F), at(2, 7.40F), at(4, 306.70F),
+    at(35, 1.00F), at(31, 1.35F), at(30, 3.49F), at(34, 4.52F), at(4, 222.70F),
+    at(35, 1.00F), at(31, 1.42F), at(30, 1.88F), at(34, 3.61F), at(4, 918.37F),
+    at(35, 1.01F), at(31, 1.25F), at(34, 1.52F), at(30, 1.63F), at(4, 4203.93F),
+    at(31, 1.05F), at(35, 1.23F), at(30, 1.63F), at(34, 2.73F), at(4, 523.17F),
+    at(31, 1.00F), at(35, 1.74F), at(30, 1.95F), at(34, 3.96F), at(4, 490.72F),
+    at(29, 1.00F), at(30, 1.78F), at(31, 2.23F), at(2, 18350.50F), at(4, 18350.50F),
+    at(36, 1.00F), at(35, 1.40F), at(37, 1.99F), at(38, 2.61F), at(4, 80.68F),
+    at(31, 1.00F), at(35, 2.29F), at(30, 3.98F), at(11, 7.48F), at(4, 247.30F),
+    at(35, 1.01F), at(37, 1.21F), at(38, 1.33F), at(39, 1.42F), at(4, 24.38F),
+    at(31, 1.00F), at(35, 1.10F), at(38, 1.35F), at(39, 1.50F), at(4, 22.71F),
+    at(36, 1.03F), at(35, 1.69F), at(31, 2.12F), at(38, 2.29F), at(4, 8.77F),
+    at(31, 1.03F), at(35, 1.30F), at(34, 1.31F), at(30, 1.41F), at(4, 686.56F),
+    at(35, 1.00F), at(29, 1.06F), at(31, 1.37F), at(30, 1.41F), at(4, 3310.49F),
+    at(31, 1.00F), at(30, 2.12F), at(34, 3.01F), at(2, 8.04F), at(4, 237.63F),
+    at(27, 1.18F), at(29, 1.00F), at(40, 1.40F), at(2, 29.74F), at(18, 3485.27F), at(4, 3485.30F),
+    at(38, 1.00F), at(39, 1.06F), at(35, 1.08F), at(37, 1.26F), at(4, 3.55F),
+    at(35, 1.00F), at(37, 1.30F), at(38, 1.42F), at(39, 1.47F), at(4, 14.37F),
+    at(41, 1.01F), at(42, 1.07F), at(35, 1.47F), at(31, 1.57F), at(4, 3.69F),
+    at(36, 1.03F), at(42, 1.17F), at(35, 2.73F), at(11, 4.12F), at(4, 4.88F),
+    at(38, 1.02F), at(39, 1.04F), at(37, 1.15F), at(35, 1.76F), at(4, 39.77F),
+    at(34, 1.02F), at(31, 1.20F), at(30, 1.51F), at(38, 1.67F), at(4, 70.37F),
+    at(38, 1.04F), at(39, 1.14F), at(31, 1.16F), at(40, 1.39F), at(4, 176.96F),
+    at(41, 1.01F), at(43, 1.02F), at(31, 1.52F), at(11, 3.14F), at(4, 11.47F),
+    at(38, 1.01F), at(34, 2.98F), at(39, 1.07F), at(37, 1.39F), at(4, 12.67F),
+    at(41, 6.09F), at(43, 1.00F), at(38, 1.29F), at(37, 2.26F), at(4, 6.09F),
+    at(38, 1.00F), at(34, 1.07F), at(39, 1.09F), at(31, 1.20F), at(4, 56.19F),
+    at(31, 1.03F), at(29, 2.57F), at(38, 1.22F), at(39, 1.27F), at(4, 101.02F),
+    at(39, 1.03F), at(31, 1.25F), at(38, 1.36F), at(27, 2.40F), at(4, 293.98F),
+    at(31, 1.00F), at(30, 1.18F), at(34, 1.28F), at(2, 10.15F), at(4, 925.06F),
+    at(34, 1.00F), at(38, 1.48F), at(31, 1.55F), at(30, 1.55F), at(4, 137.44F),
+    at(31, 1.00F), at(34, 1.08F), at(38, 1.36F), at(27, 1.38F), at(4, 715.18F),
+    at(39, 1.00F), at(31, 1.41F), at(30, 3.02F), at(34, 3.89F), at(4, 37.85F),
+    at(18, 1.00F), at(4, 1.05F),
+    at(36, 1.00F), at(41, 1.08F), at(42, 1.19F), at(31, 2.94F), at(4, 16.12F),
+    at(29, 1.03F), at(40, 1.03F), at(30, 1.31F), at(2, 7.63F), at(18, 124.65F), at(4, 131.01F),
+    at(32, 1.00F), at(27, 1.42F), at(26, 2.28F), at(2, 3.94F), at(4, 972.63F),
+    at(25, 1.00F), at(26, 1.48F), at(27, 1.61F), at(2, 5.52F), at(4, 344.35F),
+    at(29, 1.04F), at(27, 1.07F), at(26, 1.71F), at(2, 30.50F), at(4, 3153.66F),
+    at(32, 1.03F), at(27, 1.62F), at(26, 1.87F), at(2, 9.79F), at(4, 682.01F),
+    at(25, 1.02F), at(26, 1.58F), at(27, 1.87F), at(2, 3.89F), at(4, 645.73F),
+    at(32, 1.00F), at(26, 2.13F), at(27, 2.21F), at(2, 7.27F), at(4, 842.20F),
+    at(40, 1.00F), at(27, 1.06F), at(2, 28.32F), at(26, 3810.89F), at(4, 3810.89F),
+    at(27, 1.02F), at(40, 1.77F), at(26, 4.50F), at(2, 8.62F), at(4, 149.34F),
+    at(40, 1.00F), at(27, 1.32F), at(11, 3.23F), at(18, 11.19F), at(4, 10.74F),
+    at(34, 1.00F), at(27, 1.73F), at(26, 3.03F), at(11, 3.07F), at(4, 25.91F),
+    at(40, 1.02F), at(27, 1.97F), at(26, 3.38F), at(11, 4.54F), at(4, 88.32F),
+    at(32, 1.00F), at(28, 4.14F), at(2, 40.54F), at(4, 1062.27F),
+    at(25, 1.20F), at(26, 1.02F), at(2, 3.17F), at(27, 433.69F), at(4, 433.69F),
+    at(26, 1.00F), at(25, 2.02F), at(8, 5.83F), at(2, 6.84F), at(4, 1445.78F),
+    at(27, 2421.87F), at(28, 1.00F), at(25, 2.58F), at(2, 14.51F), at(4, 2421.87F),
+    at(29, 1.00F), at(30, 1.09F), at(2, 4.73F), at(26, 231.72F), at(4, 231.72F),
+    at(30, 1.00F), at(29, 2.37F), at(2, 65.22F), at(26, 4958.00F), at(4, 4958.00F),
+    at(25, 1.00F), at(26, 1.09F), at(2, 3.07F), at(27, 299.47F), at(4, 299.47F),
+    at(26, 1.35F), at(25, 1.26F), at(2, 3.68F), at(18, 894.58F), at(4, 898.32F),
+    at(25, 1.22F), at(32, 1.00F), at(28, 1.81F), at(11, 2.52F), at(4, 803.65F),
+    at(26, 1.00F), at(25, 1.65F), at(2, 8.25F), at(4, 1934.43F),
+    at(27, 1.00F), at(25, 2.12F), at(26, 7.19F), at(2, 9140.79F), at(4, 9140.79F),
+    at(28, 1.00F), at(25, 1.29F), at(2, 6.05F), at(18, 2343.35F), at(4, 2362.44F),
+    at(25, 1.00F), at(28, 1.65F), at(2, 5.13F), at(4, 700.36F),
+    at(23, 1.00F), at(31, 1.89F), at(30, 2.35F), at(35, 2.68F), at(4, 301.35F),
+    at(30, 1.00F), at(40, 1.40F), at(31, 1.65F), at(38, 1.98F), at(4, 34.26F),
+    at(32, 1.04F), at(27, 1.27F), at(26, 1.62F), at(2, 4.88F), at(4, 256.42F),
+    at(25, 1.02F), at(27, 1.50F), at(26, 1.55F), at(2, 4.29F), at(4, 513.05F),
+    at(32, 1.00F), at(28, 2.03F), at(11, 2.56F), at(18, 508.72F), at(4, 518.05F),
+    at(40, 1.00F), at(28, 2.87F), at(11, 7.77F), at(18, 1191.66F), at(4, 1884.54F),
+    at(38, 1.00F), at(39, 1.06F), at(35, 1.08F), at(30, 1.34F), at(4, 4.73F),
+    at(35, 1.00F), at(38, 1.31F), at(39, 1.40F), at(31, 1.60F), at(4, 7.33F),
+    at(36, 1.00F), at(42, 1.39F), at(11, 2.32F), at(35, 3.26F), at(4, 1.93F),
+    at(35, 1.00F), at(38, 1.24F), at(39, 1.33F), at(31, 1.48F), at(4, 36.22F),
+    at(31, 1.00F), at(35, 1.08F), at(38, 1.29F), at(39, 1.41F), at(4, 27.73F),
+    at(38, 1.00F), at(39, 1.06F), at(35, 1.07F), at(31, 1.38F), at(4, 9.70F),
+    at(38, 1.00F), at(39, 1.07F), at(30, 1.16F), at(31, 1.32F), at(4, 29.24F),
+    at(30, 1.00F), at(40, 1.23F), at(38, 1.47F), at(31, 1.61F), at(4, 46.45F),
+    at(38, 1.00F), at(39, 1.09F), at(31, 1.53F), at(30, 1.60F), at(4, 49.36F),
+    at(30, 1.00F), at(31, 1.07F), at(38, 1.22F), at(39, 1.28F), at(4, 38.39F),
+    at(39, 1.00F), at(31, 1.11F), at(38, 1.15F), at(30, 1.25F), at(4, 65.59F),
+    at(36, 1.04F), at(43, 1.00F), at(42, 1.04F), at(35, 1.14F), at(31, 1.87F), at(4, 11.18F),
+    at(41, 1.01F), at(4, 10.98F), at(4, 10.98F),
+    at(31, 1.74F), at(38, 2.28F), at(39, 2.35F), at(35, 2.38F), at(4, 67.42F),
+    at(44, 1.00F), at(38, 1.05F), at(31, 1.39F), at(14, 3.88F), at(4, 54.40F),
+    at(43, 1.00F), at(38, 1.10F), at(39, 1.23F), at(31, 1.45F), at(4, 2.36F),
+    at(30, 1.00F), at(40, 1.20F), at(2, 4.27F), at(18, 52.80F), at(4, 52.80F),
+    at(27, 1.00F), at(32, 1.08F), at(26, 2.16F), at(2, 5.56F), at(4, 96.20F),
+    at(32, 1.02F), at(27, 1.72F), at(26, 2.38F), at(11, 5.13F), at(4, 468.97F),
+    at(34, 1.57F), at(27, 1.90F), at(11, 4.65F), at(18, 26.51F), at(4, 28.32F),
+    at(30, 1.00F), at(40, 1.05F), at(2, 16.32F), at(4, 782.43F),
+    at(32, 1.19F), at(40, 1.12F), at(27, 1.12F), at(26, 2.32F), at(2, 6.83F), at(4, 558.53F),
+    at(27, 1.00F), at(40, 1.15F), at(26, 2.47F), at(2, 7.90F), at(4, 5347.92F),
+    at(40, 1.00F), at(26, 3.23F), at(11, 3.66F), at(27, 146.37F), at(4, 146.37F),
+    at(34, 1.00F), at(27, 1.26F), at(26, 2.73F), at(11, 3.71F), at(4, 62.86F),
+    at(40, 1.00F), at(27, 2.22F), at(11, 3.06F), at(26, 3.71F), at(4, 16.12F),
+    at(35, 1.00F), at(31, 1.37F), at(30, 1.41F), at(34, 2.37F), at(4, 73.17F),
+    at(30, 1.00F), at(31, 1.40F), at(34, 2.96F), at(2, 19.34F), at(4, 262.43F),
+    at(27, 1.00F), at(29, 2.01F), at(26, 2.41F), at(2, 29.11F), at(4, 713.02F),
+    at(32, 1.00F), at(27, 1.81F), at(26, 2.07F), at(2, 25.67F), at(4, 1613.98F),
+    at(25, 1.00F), at(26, 1.60F), at(2, 23.26F), at(27, 4487.45F), at(4, 4487.45F),
+    at(27, 1.00F), at(32, 1.26F), at(26, 2.73F), at(2, 16.95F), at(4, 651.89F),
+    at(32, 1.00F), at(26, 2.50F), at(2, 8.29F), at(27, 1620.42F), at(4, 1620.42F),
+    at(27, 30.18F), at(40, 1.00F), at(2, 4.40F), at(26, 5.38F), at(4, 30.18F),
+    at(31, 1.00F), at(30, 1.28F), at(34, 2.84F), at(2, 12.45F), at(4, 1129.16F),
+    at(27, 1.84F), at(40, 2.20F), at(26, 3.46F), at(2, 9.97F), at(4, 370.63F),
+    at(32, 1.00F), at(28, 1.65F), at(2, 6.84F), at(18, 721.18F), at(4, 896.99F),
+    at(34, 1.00F), at(27, 2.62F), at(11, 3.39F), at(26, 5.80F), at(4, 14.43F),
+    at(40, 1.01F), at(28, 2.72F), at(2, 6.30F), at(18, 217.46F), at(4, 231.16F),
+    at(32, 1.00F), at(27, 1.28F), at(28, 1.51F), at(2, 6.23F), at(4, 276.85F),
+    at(31, 1.32F), at(27, 1.69F), at(40, 4.20F), at(2, 13.40F), at(4, 573.84F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 13,
-        .margin = 1.17F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 39000 "
-                "and columns / k <= 128 "
-                "and columns <= 56",
-        .ranking = kRanking0,
-    },
-    {
-        .id = 1,
-        .problems = 45,
-        .margin = 2.21F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 39000 "
-                "and columns / k <= 128 "
-                "and columns > 56 "
-                "and columns <= 1024",
-        .ranking = kRanking1,
-    },
-    {
-        .id = 2,
-        .problems = 5,
-        .margin = 2.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 39000 "
-                "and columns / k <= 128 "
-                "and columns > 56 "
-                "and columns > 1024 "
-                "and columns <= 5600",
-        .ranking = kRanking2,
-    },
-    {
-        .id = 3,
-        .problems = 2,
-        .margin = 1.47F,
-        .regret = 1.30F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.68F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 39000 "
-                "and columns / k <= 128 "
-                "and columns > 56 "
-                "and columns > 1024 "
-                "and columns > 5600 "
-                "and results <= 560",
-        .ranking = kRanking3,
-    },
-    {
-        .id = 4,
-        .problems = 1,
-        .margin = 1.68F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 39000 "
-                "and columns / k <= 128 "
-                "and columns > 56 "
-                "and columns > 1024 "
-                "and columns > 5600 "
-                "and results > 560",
-        .ranking = kRanking4,
-    },
-    {
-        .id = 5,
-        .problems = 4,
-        .margin = 1.75F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 39000 "
-                "and columns / k > 128 "
-                "and columns * k <= 15000 "
-                "and columns * k <= 2700",
-        .ranking = kRanking5,
-    },
-    {
-        .id = 6,
-        .problems = 6,
-        .margin = 1.40F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 39000 "
-                "and columns / k > 128 "
-                "and columns * k <= 15000 "
-                "and columns * k > 2700 "
-                "and rows / columns <= 0.018",
-        .ranking = kRanking6,
-    },
-    {
-        .id = 7,
-        .problems = 2,
-        .margin = 1.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 39000 "
-                "and columns / k > 128 "
-                "and columns * k <= 15000 "
-                "and columns * k > 2700 "
-                "and rows / columns > 0.018",
-        .ranking = kRanking7,
-    },
-    {
-        .id = 8,
-        .problems = 1,
-        .margin = 1.62F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements <= 39000 "
-                "and columns / k > 128 "
-                "and columns * k > 15000",
-        .ranking = kRanking8,
-    },
-    {
-        .id = 9,
-        .problems = 12,
-        .margin = 2.47F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k <= 220 "
-                "and rows <= 8200 "
-                "and columns / k <= 9 "
-                "and rows / k <= 18",
-        .ranking = kRanking9,
-    },
-    {
-        .id = 10,
-        .problems = 4,
-        .margin = 1.23F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k <= 220 "
-                "and rows <= 8200 "
-                "and columns / k <= 9 "
-                "and rows / k > 18 "
-                "and elements <= 65536",
-        .ranking = kRanking10,
-    },
-    {
-        .id = 11,
-        .problems = 5,
-        .margin = 2.58F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k <= 220 "
-                "and rows <= 8200 "
-                "and columns / k <= 9 "
-                "and rows / k > 18 "
-                "and elements > 65536",
-        .ranking = kRanking11,
-    },
-    {
-        .id = 12,
-        .problems = 2,
-        .margin = 1.06F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k <= 220 "
-                "and rows <= 8200 "
-                "and columns / k > 9 "
-                "and columns / k <= 100000 "
-                "and columns <= 56",
-        .ranking = kRanking12,
-    },
-    {
-        .id = 13,
-        .problems = 3,
-        .margin = 1.07F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k <= 220 "
-                "and rows <= 8200 "
-                "and columns / k > 9 "
-                "and columns / k <= 100000 "
-                "and columns > 56 "
-                "and rows / k <= 0.027",
-        .ranking = kRanking13,
-    },
-    {
-        .id = 14,
-        .problems = 5,
-        .margin = 1.26F,
-        .regret = 1.18F,
-        .regret_lo = 1.06F,
-        .regret_hi = 1.29F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k <= 220 "
-                "and rows <= 8200 "
-                "and columns / k > 9 "
-                "and columns / k <= 100000 "
-                "and columns > 56 "
-                "and rows / k > 0.027 "
-                "and rows / columns <= 8.2e-06 "
-                "and elements <= 1800000",
-        .ranking = kRanking14,
-    },
-    {
-        .id = 15,
-        .problems = 1,
-        .margin = 1.48F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k <= 220 "
-                "and rows <= 8200 "
-                "and columns / k > 9 "
-                "and columns / k <= 100000 "
-                "and columns > 56 "
-                "and rows / k > 0.027 "
-                "and rows / columns <= 8.2e-06 "
-                "and elements > 1800000",
-        .ranking = kRanking15,
-    },
-    {
-        .id = 16,
-        .problems = 1,
-        .margin = 2.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k <= 220 "
-                "and rows <= 8200 "
-                "and columns / k > 9 "
-                "and columns / k <= 100000 "
-                "and columns > 56 "
-                "and rows / k > 0.027 "
-                "and rows / columns > 8.2e-06 "
-                "and rows / columns <= 0.12 "
-                "and columns / k <= 64 "
-                "and rows <= 15",
-        .ranking = kRanking16,
-    },
-    {
-        .id = 17,
-        .problems = 5,
-        .margin = 1.40F,
-        .regret = 1.08F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.22F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k <= 220 "
-                "and rows <= 8200 "
-                "and columns / k > 9 "
-                "and columns / k <= 100000 "
-                "and columns > 56 "
-                "and rows / k > 0.027 "
-                "and rows / columns > 8.2e-06 "
-                "and rows / columns <= 0.12 "
-                "and columns / k <= 64 "
-                "and rows > 15",
-        .ranking = kRanking17,
-    },
-    {
-        .id = 18,
-        .problems = 2,
-        .margin = 1.23F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k <= 220 "
-                "and rows <= 8200 "
-                "and columns / k > 9 "
-                "and columns / k <= 100000 "
-                "and columns > 56 "
-                "and rows / k > 0.027 "
-                "and rows / columns > 8.2e-06 "
-                "and rows / columns <= 0.12 "
-                "and columns / k > 64 "
-                "and columns * k <= 2700",
-        .ranking = kRanking18,
-    },
-    {
-        .id = 19,
-        .problems = 111,
-        .margin = 3.31F,
-        .regret = 1.07F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.11F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k <= 220 "
-                "and rows <= 8200 "
-                "and columns / k > 9 "
-                "and columns / k <= 100000 "
-                "and columns > 56 "
-                "and rows / k > 0.027 "
-                "and rows / columns > 8.2e-06 "
-                "and rows / columns <= 0.12 "
-                "and columns / k > 64 "
-                "and columns * k > 2700",
-        .ranking = kRanking19,
-    },
-    {
-        .id = 20,
-        .problems = 4,
-        .margin = 1.32F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k <= 220 "
-                "and rows <= 8200 "
-                "and columns / k > 9 "
-                "and columns / k <= 100000 "
-                "and columns > 56 "
-                "and rows / k > 0.027 "
-                "and rows / columns > 8.2e-06 "
-                "and rows / columns > 0.12 "
-                "and rows <= 470 "
-                "and results <= 470",
-        .ranking = kRanking20,
-    },
-    {
-        .id = 21,
-        .problems = 18,
-        .margin = 1.64F,
-        .regret = 1.06F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.11F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k <= 220 "
-                "and rows <= 8200 "
-                "and columns / k > 9 "
-                "and columns / k <= 100000 "
-                "and columns > 56 "
-                "and rows / k > 0.027 "
-                "and rows / columns > 8.2e-06 "
-                "and rows / columns > 0.12 "
-                "and rows <= 470 "
-                "and results > 470",
-        .ranking = kRanking21,
-    },
-    {
-        .id = 22,
-        .problems = 38,
-        .margin = 3.29F,
-        .regret = 1.04F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.07F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k <= 220 "
-                "and rows <= 8200 "
-                "and columns / k > 9 "
-                "and columns / k <= 100000 "
-                "and columns > 56 "
-                "and rows / k > 0.027 "
-                "and rows / columns > 8.2e-06 "
-                "and rows / columns > 0.12 "
-                "and rows > 470 "
-                "and columns / k <= 3900",
-        .ranking = kRanking22,
-    },
-    {
-        .id = 23,
-        .problems = 1,
-        .margin = 5.22F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k <= 220 "
-                "and rows <= 8200 "
-                "and columns / k > 9 "
-                "and columns / k <= 100000 "
-                "and columns > 56 "
-                "and rows / k > 0.027 "
-                "and rows / columns > 8.2e-06 "
-                "and rows / columns > 0.12 "
-                "and rows > 470 "
-                "and columns / k > 3900",
-        .ranking = kRanking23,
-    },
-    {
-        .id = 24,
-        .problems = 2,
-        .margin = 2.30F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k <= 220 "
-                "and rows <= 8200 "
-                "and columns / k > 9 "
-                "and columns / k > 100000",
-        .ranking = kRanking24,
-    },
-    {
-        .id = 25,
-        .problems = 5,
-        .margin = 1.41F,
-        .regret = 1.19F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.59F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k <= 220 "
-                "and rows > 8200 "
-                "and columns <= 39",
-        .ranking = kRanking25,
-    },
-    {
-        .id = 26,
-        .problems = 15,
-        .margin = 2.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k <= 220 "
-                "and rows > 8200 "
-                "and columns > 39 "
-                "and k <= 64 "
-                "and rows <= 56000",
-        .ranking = kRanking26,
-    },
-    {
-        .id = 27,
-        .problems = 2,
-        .margin = 1.08F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k <= 220 "
-                "and rows > 8200 "
-                "and columns > 39 "
-                "and k <= 64 "
-                "and rows > 56000",
-        .ranking = kRanking27,
-    },
-    {
-        .id = 28,
-        .problems = 3,
-        .margin = 2.73F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k <= 220 "
-                "and rows > 8200 "
-                "and columns > 39 "
-                "and k > 64",
-        .ranking = kRanking28,
-    },
-    {
-        .id = 29,
-        .problems = 3,
-        .margin = 1.55F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k > 220 "
-                "and columns <= 3900 "
-                "and elements <= 2700000 "
-                "and rows <= 120",
-        .ranking = kRanking29,
-    },
-    {
-        .id = 30,
-        .problems = 6,
-        .margin = 2.43F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k > 220 "
-                "and columns <= 3900 "
-                "and elements <= 2700000 "
-                "and rows > 120",
-        .ranking = kRanking30,
-    },
-    {
-        .id = 31,
-        .problems = 5,
-        .margin = 1.02F,
-        .regret = 1.40F,
-        .regret_lo = 1.01F,
-        .regret_hi = 2.22F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k > 220 "
-                "and columns <= 3900 "
-                "and elements > 2700000 "
-                "and results <= 5600000",
-        .ranking = kRanking31,
-    },
-    {
-        .id = 32,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k > 220 "
-                "and columns <= 3900 "
-                "and elements > 2700000 "
-                "and results > 5600000",
-        .ranking = kRanking32,
-    },
-    {
-        .id = 33,
-        .problems = 4,
-        .margin = 0.87F,
-        .regret = 1.70F,
-        .regret_lo = 1.12F,
-        .regret_hi = 2.77F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k > 220 "
-                "and columns > 3900 "
-                "and rows / columns <= 6.8e-05 "
-                "and elements <= 4700000",
-        .ranking = kRanking33,
-    },
-    {
-        .id = 34,
-        .problems = 2,
-        .margin = 0.93F,
-        .regret = 1.48F,
-        .regret_lo = 1.00F,
-        .regret_hi = 2.18F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k > 220 "
-                "and columns > 3900 "
-                "and rows / columns <= 6.8e-05 "
-                "and elements > 4700000",
-        .ranking = kRanking34,
-    },
-    {
-        .id = 35,
-        .problems = 10,
-        .margin = 2.56F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k > 220 "
-                "and columns > 3900 "
-                "and rows / columns > 6.8e-05 "
-                "and elements <= 10000000 "
-                "and columns / k <= 390",
-        .ranking = kRanking35,
-    },
-    {
-        .id = 36,
-        .problems = 1,
-        .margin = 0.46F,
-        .regret = 2.18F,
-        .regret_lo = 2.18F,
-        .regret_hi = 2.18F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k > 220 "
-                "and columns > 3900 "
-                "and rows / columns > 6.8e-05 "
-                "and elements <= 10000000 "
-                "and columns / k > 390",
-        .ranking = kRanking36,
-    },
-    {
-        .id = 37,
-        .problems = 7,
-        .margin = 1.08F,
-        .regret = 1.30F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.91F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements <= 15000000 "
-                "and k > 220 "
-                "and columns > 3900 "
-                "and rows / columns > 6.8e-05 "
-                "and elements > 10000000",
-        .ranking = kRanking37,
-    },
-    {
-        .id = 38,
-        .problems = 1,
-        .margin = 5.93F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements > 15000000 "
-                "and k <= 220 "
-                "and k <= 27 "
-                "and rows / k <= 18 "
-                "and results <= 330",
-        .ranking = kRanking38,
-    },
-    {
-        .id = 39,
-        .problems = 3,
-        .margin = 10.25F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements > 15000000 "
-                "and k <= 220 "
-                "and k <= 27 "
-                "and rows / k <= 18 "
-                "and results > 330",
-        .ranking = kRanking39,
-    },
-    {
-        .id = 40,
-        .problems = 26,
-        .margin = 12.61F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements > 15000000 "
-                "and k <= 220 "
-                "and k <= 27 "
-                "and rows / k > 18 "
-                "and columns * k <= 10000000 "
-                "and rows * k <= 56000 "
-                "and rows <= 15000",
-        .ranking = kRanking40,
-    },
-    {
-        .id = 41,
-        .problems = 1,
-        .margin = 1.50F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements > 15000000 "
-                "and k <= 220 "
-                "and k <= 27 "
-                "and rows / k > 18 "
-                "and columns * k <= 10000000 "
-                "and rows * k <= 56000 "
-                "and rows > 15000",
-        .ranking = kRanking41,
-    },
-    {
-        .id = 42,
-        .problems = 13,
-        .margin = 5.96F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements > 15000000 "
-                "and k <= 220 "
-                "and k <= 27 "
-                "and rows / k > 18 "
-                "and columns * k <= 10000000 "
-                "and rows * k > 56000",
-        .ranking = kRanking42,
-    },
-    {
-        .id = 43,
-        .problems = 1,
-        .margin = 12.88F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements > 15000000 "
-                "and k <= 220 "
-                "and k <= 27 "
-                "and rows / k > 18 "
-                "and columns * k > 10000000",
-        .ranking = kRanking43,
-    },
-    {
-        .id = 44,
-        .problems = 1,
-        .margin = 2.29F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements > 15000000 "
-                "and k <= 220 "
-                "and k > 27 "
-                "and results <= 134217728 "
-                "and rows / k <= 1.5",
-        .ranking = kRanking44,
-    },
-    {
-        .id = 45,
-        .problems = 1,
-        .margin = 3.39F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements > 15000000 "
-                "and k <= 220 "
-                "and k > 27 "
-                "and results <= 134217728 "
-                "and rows / k > 1.5 "
-                "and rows <= 18000 "
-                "and k <= 32 "
-                "and results <= 15000",
-        .ranking = kRanking45,
-    },
-    {
-        .id = 46,
-        .problems = 3,
-        .margin = 12.14F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements > 15000000 "
-                "and k <= 220 "
-                "and k > 27 "
-                "and results <= 134217728 "
-                "and rows / k > 1.5 "
-                "and rows <= 18000 "
-                "and k <= 32 "
-                "and results > 15000",
-        .ranking = kRanking46,
-    },
-    {
-        .id = 47,
-        .problems = 16,
-        .margin = 7.46F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements > 15000000 "
-                "and k <= 220 "
-                "and k > 27 "
-                "and results <= 134217728 "
-                "and rows / k > 1.5 "
-                "and rows <= 18000 "
-                "and k > 32",
-        .ranking = kRanking47,
-    },
-    {
-        .id = 48,
-        .problems = 14,
-        .margin = 3.67F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements > 15000000 "
-                "and k <= 220 "
-                "and k > 27 "
-                "and results <= 134217728 "
-                "and rows / k > 1.5 "
-                "and rows > 18000",
-        .ranking = kRanking48,
-    },
-    {
-        .id = 49,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements > 15000000 "
-                "and k <= 220 "
-                "and k > 27 "
-                "and results > 134217728",
-        .ranking = kRanking49,
-    },
-    {
-        .id = 50,
-        .problems = 9,
-        .margin = 4.32F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k <= 10000 "
-                "and elements > 15000000 "
-                "and k > 220",
-        .ranking = kRanking50,
-    },
-    {
-        .id = 51,
-        .problems = 1,
-        .margin = 1.53F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k > 10000 "
-                "and rows / columns <= 82 "
-                "and rows * k <= 32768",
-        .ranking = kRanking51,
-    },
-    {
-        .id = 52,
-        .problems = 2,
-        .margin = 1.28F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k > 10000 "
-                "and rows / columns <= 82 "
-                "and rows * k > 32768 "
-                "and columns * k <= 3900",
-        .ranking = kRanking52,
-    },
-    {
-        .id = 53,
-        .problems = 3,
-        .margin = 2.44F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k > 10000 "
-                "and rows / columns <= 82 "
-                "and rows * k > 32768 "
-                "and columns * k > 3900",
-        .ranking = kRanking53,
-    },
-    {
-        .id = 54,
-        .problems = 6,
-        .margin = 1.78F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k > 10000 "
-                "and rows / columns > 82 "
-                "and k <= 27 "
-                "and rows / k <= 22000",
-        .ranking = kRanking54,
-    },
-    {
-        .id = 55,
-        .problems = 18,
-        .margin = 1.91F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k > 10000 "
-                "and rows / columns > 82 "
-                "and k <= 27 "
-                "and rows / k > 22000",
-        .ranking = kRanking55,
-    },
-    {
-        .id = 56,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k > 10000 "
-                "and rows / columns > 82 "
-                "and k > 27 "
-                "and elements <= 47000000",
-        .ranking = kRanking56,
-    },
-    {
-        .id = 57,
-        .problems = 1,
-        .margin = 1.27F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order == ascending "
-                "and elements > 39000 "
-                "and rows / k > 10000 "
-                "and rows / columns > 82 "
-                "and k > 27 "
-                "and elements > 47000000",
-        .ranking = kRanking57,
-    },
-    {
-        .id = 58,
-        .problems = 1,
-        .margin = 1.20F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k <= 6 "
-                "and rows <= 10000 "
-                "and k <= 15 "
-                "and elements <= 16384",
-        .ranking = kRanking58,
-    },
-    {
-        .id = 59,
-        .problems = 3,
-        .margin = 1.66F,
-        .regret = 1.72F,
-        .regret_lo = 1.00F,
-        .regret_hi = 2.73F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k <= 6 "
-                "and rows <= 10000 "
-                "and k <= 15 "
-                "and elements > 16384",
-        .ranking = kRanking59,
-    },
-    {
-        .id = 60,
-        .problems = 7,
-        .margin = 1.32F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k <= 6 "
-                "and rows <= 10000 "
-                "and k > 15 "
-                "and elements <= 12000000 "
-                "and columns <= 1800 "
-                "and columns <= 180 "
-                "and rows <= 820",
-        .ranking = kRanking60,
-    },
-    {
-        .id = 61,
-        .problems = 3,
-        .margin = 2.83F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k <= 6 "
-                "and rows <= 10000 "
-                "and k > 15 "
-                "and elements <= 12000000 "
-                "and columns <= 1800 "
-                "and columns <= 180 "
-                "and rows > 820",
-        .ranking = kRanking61,
-    },
-    {
-        .id = 62,
-        .problems = 7,
-        .margin = 3.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k <= 6 "
-                "and rows <= 10000 "
-                "and k > 15 "
-                "and elements <= 12000000 "
-                "and columns <= 1800 "
-                "and columns > 180 "
-                "and rows / k <= 47 "
-                "and rows / columns <= 1.5 "
-                "and columns <= 1200",
-        .ranking = kRanking62,
-    },
-    {
-        .id = 63,
-        .problems = 1,
-        .margin = 2.27F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k <= 6 "
-                "and rows <= 10000 "
-                "and k > 15 "
-                "and elements <= 12000000 "
-                "and columns <= 1800 "
-                "and columns > 180 "
-                "and rows / k <= 47 "
-                "and rows / columns <= 1.5 "
-                "and columns > 1200",
-        .ranking = kRanking63,
-    },
-    {
-        .id = 64,
-        .problems = 4,
-        .margin = 33.46F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k <= 6 "
-                "and rows <= 10000 "
-                "and k > 15 "
-                "and elements <= 12000000 "
-                "and columns <= 1800 "
-                "and columns > 180 "
-                "and rows / k <= 47 "
-                "and rows / columns > 1.5 "
-                "and columns <= 1024",
-        .ranking = kRanking64,
-    },
-    {
-        .id = 65,
-        .problems = 1,
-        .margin = 1.49F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k <= 6 "
-                "and rows <= 10000 "
-                "and k > 15 "
-                "and elements <= 12000000 "
-                "and columns <= 1800 "
-                "and columns > 180 "
-                "and rows / k <= 47 "
-                "and rows / columns > 1.5 "
-                "and columns > 1024",
-        .ranking = kRanking65,
-    },
-    {
-        .id = 66,
-        .problems = 3,
-        .margin = 2.20F,
-        .regret = 2.36F,
-        .regret_lo = 1.00F,
-        .regret_hi = 11.67F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k <= 6 "
-                "and rows <= 10000 "
-                "and k > 15 "
-                "and elements <= 12000000 "
-                "and columns <= 1800 "
-                "and columns > 180 "
-                "and rows / k > 47",
-        .ranking = kRanking66,
-    },
-    {
-        .id = 67,
-        .problems = 3,
-        .margin = 0.62F,
-        .regret = 3.54F,
-        .regret_lo = 1.00F,
-        .regret_hi = 13.70F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k <= 6 "
-                "and rows <= 10000 "
-                "and k > 15 "
-                "and elements <= 12000000 "
-                "and columns > 1800",
-        .ranking = kRanking67,
-    },
-    {
-        .id = 68,
-        .problems = 1,
-        .margin = 1.49F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k <= 6 "
-                "and rows <= 10000 "
-                "and k > 15 "
-                "and elements > 12000000",
-        .ranking = kRanking68,
-    },
-    {
-        .id = 69,
-        .problems = 2,
-        .margin = 5.82F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k <= 6 "
-                "and rows > 10000 "
-                "and columns / k <= 1",
-        .ranking = kRanking69,
-    },
-    {
-        .id = 70,
-        .problems = 2,
-        .margin = 1.40F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k <= 6 "
-                "and rows > 10000 "
-                "and columns / k > 1 "
-                "and columns <= 3300 "
-                "and rows / columns <= 680 "
-                "and k <= 220",
-        .ranking = kRanking70,
-    },
-    {
-        .id = 71,
-        .problems = 4,
-        .margin = 0.49F,
-        .regret = 2.11F,
-        .regret_lo = 1.09F,
-        .regret_hi = 6.60F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k <= 6 "
-                "and rows > 10000 "
-                "and columns / k > 1 "
-                "and columns <= 3300 "
-                "and rows / columns <= 680 "
-                "and k > 220",
-        .ranking = kRanking71,
-    },
-    {
-        .id = 72,
-        .problems = 3,
-        .margin = 1.47F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k <= 6 "
-                "and rows > 10000 "
-                "and columns / k > 1 "
-                "and columns <= 3300 "
-                "and rows / columns > 680 "
-                "and k <= 56",
-        .ranking = kRanking72,
-    },
-    {
-        .id = 73,
-        .problems = 3,
-        .margin = 0.50F,
-        .regret = 1.99F,
-        .regret_lo = 1.06F,
-        .regret_hi = 5.14F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k <= 6 "
-                "and rows > 10000 "
-                "and columns / k > 1 "
-                "and columns <= 3300 "
-                "and rows / columns > 680 "
-                "and k > 56",
-        .ranking = kRanking73,
-    },
-    {
-        .id = 74,
-        .problems = 1,
-        .margin = 1.41F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k <= 6 "
-                "and rows > 10000 "
-                "and columns / k > 1 "
-                "and columns > 3300",
-        .ranking = kRanking74,
-    },
-    {
-        .id = 75,
-        .problems = 2,
-        .margin = 1.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements <= 12000 "
-                "and columns / k <= 220 "
-                "and columns <= 47",
-        .ranking = kRanking75,
-    },
-    {
-        .id = 76,
-        .problems = 5,
-        .margin = 1.46F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements <= 12000 "
-                "and columns / k <= 220 "
-                "and columns > 47 "
-                "and columns <= 1000",
-        .ranking = kRanking76,
-    },
-    {
-        .id = 77,
-        .problems = 1,
-        .margin = 1.21F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements <= 12000 "
-                "and columns / k <= 220 "
-                "and columns > 47 "
-                "and columns > 1000",
-        .ranking = kRanking77,
-    },
-    {
-        .id = 78,
-        .problems = 2,
-        .margin = 1.34F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements <= 12000 "
-                "and columns / k > 220 "
-                "and columns / k <= 330",
-        .ranking = kRanking78,
-    },
-    {
-        .id = 79,
-        .problems = 2,
-        .margin = 1.73F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements <= 12000 "
-                "and columns / k > 220 "
-                "and columns / k > 330",
-        .ranking = kRanking79,
-    },
-    {
-        .id = 80,
-        .problems = 1,
-        .margin = 2.26F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements > 12000 "
-                "and k <= 390 "
-                "and rows / columns <= 150 "
-                "and columns / k <= 27 "
-                "and rows <= 820 "
-                "and rows <= 82 "
-                "and columns <= 4700",
-        .ranking = kRanking80,
-    },
-    {
-        .id = 81,
-        .problems = 2,
-        .margin = 1.23F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements > 12000 "
-                "and k <= 390 "
-                "and rows / columns <= 150 "
-                "and columns / k <= 27 "
-                "and rows <= 820 "
-                "and rows <= 82 "
-                "and columns > 4700",
-        .ranking = kRanking81,
-    },
-    {
-        .id = 82,
-        .problems = 2,
-        .margin = 3.40F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements > 12000 "
-                "and k <= 390 "
-                "and rows / columns <= 150 "
-                "and columns / k <= 27 "
-                "and rows <= 820 "
-                "and rows > 82",
-        .ranking = kRanking82,
-    },
-    {
-        .id = 83,
-        .problems = 3,
-        .margin = 2.01F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements > 12000 "
-                "and k <= 390 "
-                "and rows / columns <= 150 "
-                "and columns / k <= 27 "
-                "and rows > 820",
-        .ranking = kRanking83,
-    },
-    {
-        .id = 84,
-        .problems = 1,
-        .margin = 3.39F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements > 12000 "
-                "and k <= 390 "
-                "and rows / columns <= 150 "
-                "and columns / k > 27 "
-                "and rows / k <= 0.027",
-        .ranking = kRanking84,
-    },
-    {
-        .id = 85,
-        .problems = 1,
-        .margin = 1.33F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements > 12000 "
-                "and k <= 390 "
-                "and rows / columns <= 150 "
-                "and columns / k > 27 "
-                "and rows / k > 0.027 "
-                "and k <= 220 "
-                "and rows <= 8192 "
-                "and columns / k <= 56 "
-                "and rows / columns <= 0.18 "
-                "and columns <= 3900 "
-                "and rows / columns <= 0.047",
-        .ranking = kRanking85,
-    },
-    {
-        .id = 86,
-        .problems = 1,
-        .margin = 1.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements > 12000 "
-                "and k <= 390 "
-                "and rows / columns <= 150 "
-                "and columns / k > 27 "
-                "and rows / k > 0.027 "
-                "and k <= 220 "
-                "and rows <= 8192 "
-                "and columns / k <= 56 "
-                "and rows / columns <= 0.18 "
-                "and columns <= 3900 "
-                "and rows / columns > 0.047",
-        .ranking = kRanking86,
-    },
-    {
-        .id = 87,
-        .problems = 1,
-        .margin = 1.21F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements > 12000 "
-                "and k <= 390 "
-                "and rows / columns <= 150 "
-                "and columns / k > 27 "
-                "and rows / k > 0.027 "
-                "and k <= 220 "
-                "and rows <= 8192 "
-                "and columns / k <= 56 "
-                "and rows / columns <= 0.18 "
-                "and columns > 3900",
-        .ranking = kRanking87,
-    },
-    {
-        .id = 88,
-        .problems = 1,
-        .margin = 1.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements > 12000 "
-                "and k <= 390 "
-                "and rows / columns <= 150 "
-                "and columns / k > 27 "
-                "and rows / k > 0.027 "
-                "and k <= 220 "
-                "and rows <= 8192 "
-                "and columns / k <= 56 "
-                "and rows / columns > 0.18 "
-                "and rows <= 470 "
-                "and rows <= 150",
-        .ranking = kRanking88,
-    },
-    {
-        .id = 89,
-        .problems = 1,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements > 12000 "
-                "and k <= 390 "
-                "and rows / columns <= 150 "
-                "and columns / k > 27 "
-                "and rows / k > 0.027 "
-                "and k <= 220 "
-                "and rows <= 8192 "
-                "and columns / k <= 56 "
-                "and rows / columns > 0.18 "
-                "and rows <= 470 "
-                "and rows > 150",
-        .ranking = kRanking89,
-    },
-    {
-        .id = 90,
-        .problems = 1,
-        .margin = 3.87F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements > 12000 "
-                "and k <= 390 "
-                "and rows / columns <= 150 "
-                "and columns / k > 27 "
-                "and rows / k > 0.027 "
-                "and k <= 220 "
-                "and rows <= 8192 "
-                "and columns / k <= 56 "
-                "and rows / columns > 0.18 "
-                "and rows > 470",
-        .ranking = kRanking90,
-    },
-    {
-        .id = 91,
-        .problems = 1,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements > 12000 "
-                "and k <= 390 "
-                "and rows / columns <= 150 "
-                "and columns / k > 27 "
-                "and rows / k > 0.027 "
-                "and k <= 220 "
-                "and rows <= 8192 "
-                "and columns / k > 56 "
-                "and columns <= 390000 "
-                "and rows / k <= 0.039",
-        .ranking = kRanking91,
-    },
-    {
-        .id = 92,
-        .problems = 42,
-        .margin = 3.21F,
-        .regret = 1.07F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.15F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements > 12000 "
-                "and k <= 390 "
-                "and rows / columns <= 150 "
-                "and columns / k > 27 "
-                "and rows / k > 0.027 "
-                "and k <= 220 "
-                "and rows <= 8192 "
-                "and columns / k > 56 "
-                "and columns <= 390000 "
-                "and rows / k > 0.039 "
-                "and k <= 150",
-        .ranking = kRanking92,
-    },
-    {
-        .id = 93,
-        .problems = 3,
-        .margin = 1.14F,
-        .regret = 1.31F,
-        .regret_lo = 1.00F,
-        .regret_hi = 2.20F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements > 12000 "
-                "and k <= 390 "
-                "and rows / columns <= 150 "
-                "and columns / k > 27 "
-                "and rows / k > 0.027 "
-                "and k <= 220 "
-                "and rows <= 8192 "
-                "and columns / k > 56 "
-                "and columns <= 390000 "
-                "and rows / k > 0.039 "
-                "and k > 150",
-        .ranking = kRanking93,
-    },
-    {
-        .id = 94,
-        .problems = 4,
-        .margin = 4.98F,
-        .regret = 1.06F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.13F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements > 12000 "
-                "and k <= 390 "
-                "and rows / columns <= 150 "
-                "and columns / k > 27 "
-                "and rows / k > 0.027 "
-                "and k <= 220 "
-                "and rows <= 8192 "
-                "and columns / k > 56 "
-                "and columns > 390000",
-        .ranking = kRanking94,
-    },
-    {
-        .id = 95,
-        .problems = 3,
-        .margin = 2.33F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements > 12000 "
-                "and k <= 390 "
-                "and rows / columns <= 150 "
-                "and columns / k > 27 "
-                "and rows / k > 0.027 "
-                "and k <= 220 "
-                "and rows > 8192",
-        .ranking = kRanking95,
-    },
-    {
-        .id = 96,
-        .problems = 4,
-        .margin = 1.99F,
-        .regret = 1.36F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.85F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements > 12000 "
-                "and k <= 390 "
-                "and rows / columns <= 150 "
-                "and columns / k > 27 "
-                "and rows / k > 0.027 "
-                "and k > 220",
-        .ranking = kRanking96,
-    },
-    {
-        .id = 97,
-        .problems = 3,
-        .margin = 1.71F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements > 12000 "
-                "and k <= 390 "
-                "and rows / columns > 150",
-        .ranking = kRanking97,
-    },
-    {
-        .id = 98,
-        .problems = 2,
-        .margin = 1.13F,
-        .regret = 1.69F,
-        .regret_lo = 1.00F,
-        .regret_hi = 2.86F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements > 12000 "
-                "and k > 390 "
-                "and rows / columns <= 6.8e-05",
-        .ranking = kRanking98,
-    },
-    {
-        .id = 99,
-        .problems = 1,
-        .margin = 1.24F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements <= 6800000 "
-                "and elements > 12000 "
-                "and k > 390 "
-                "and rows / columns > 6.8e-05",
-        .ranking = kRanking99,
-    },
-    {
-        .id = 100,
-        .problems = 1,
-        .margin = 3.25F,
-        .regret = 1.03F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.03F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements > 6800000 "
-                "and rows / k <= 22000 "
-                "and k <= 150 "
-                "and rows / k <= 3900 "
-                "and rows <= 64",
-        .ranking = kRanking100,
-    },
-    {
-        .id = 101,
-        .problems = 1,
-        .margin = 11.26F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements > 6800000 "
-                "and rows / k <= 22000 "
-                "and k <= 150 "
-                "and rows / k <= 3900 "
-                "and rows > 64 "
-                "and columns / k <= 262144 "
-                "and rows / columns <= 0.12 "
-                "and columns * k <= 82000",
-        .ranking = kRanking101,
-    },
-    {
-        .id = 102,
-        .problems = 6,
-        .margin = 6.83F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements > 6800000 "
-                "and rows / k <= 22000 "
-                "and k <= 150 "
-                "and rows / k <= 3900 "
-                "and rows > 64 "
-                "and columns / k <= 262144 "
-                "and rows / columns <= 0.12 "
-                "and columns * k > 82000 "
-                "and rows <= 390",
-        .ranking = kRanking102,
-    },
-    {
-        .id = 103,
-        .problems = 4,
-        .margin = 18.25F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements > 6800000 "
-                "and rows / k <= 22000 "
-                "and k <= 150 "
-                "and rows / k <= 3900 "
-                "and rows > 64 "
-                "and columns / k <= 262144 "
-                "and rows / columns <= 0.12 "
-                "and columns * k > 82000 "
-                "and rows > 390 "
-                "and rows / columns <= 0.0039 "
-                "and results <= 15000",
-        .ranking = kRanking103,
-    },
-    {
-        .id = 104,
-        .problems = 4,
-        .margin = 11.40F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements > 6800000 "
-                "and rows / k <= 22000 "
-                "and k <= 150 "
-                "and rows / k <= 3900 "
-                "and rows > 64 "
-                "and columns / k <= 262144 "
-                "and rows / columns <= 0.12 "
-                "and columns * k > 82000 "
-                "and rows > 390 "
-                "and rows / columns <= 0.0039 "
-                "and results > 15000",
-        .ranking = kRanking104,
-    },
-    {
-        .id = 105,
-        .problems = 6,
-        .margin = 6.49F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements > 6800000 "
-                "and rows / k <= 22000 "
-                "and k <= 150 "
-                "and rows / k <= 3900 "
-                "and rows > 64 "
-                "and columns / k <= 262144 "
-                "and rows / columns <= 0.12 "
-                "and columns * k > 82000 "
-                "and rows > 390 "
-                "and rows / columns > 0.0039",
-        .ranking = kRanking105,
-    },
-    {
-        .id = 106,
-        .problems = 9,
-        .margin = 3.06F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements > 6800000 "
-                "and rows / k <= 22000 "
-                "and k <= 150 "
-                "and rows / k <= 3900 "
-                "and rows > 64 "
-                "and columns / k <= 262144 "
-                "and rows / columns > 0.12 "
-                "and columns / k <= 820",
-        .ranking = kRanking106,
-    },
-    {
-        .id = 107,
-        .problems = 5,
-        .margin = 10.16F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements > 6800000 "
-                "and rows / k <= 22000 "
-                "and k <= 150 "
-                "and rows / k <= 3900 "
-                "and rows > 64 "
-                "and columns / k <= 262144 "
-                "and rows / columns > 0.12 "
-                "and columns / k > 820",
-        .ranking = kRanking107,
-    },
-    {
-        .id = 108,
-        .problems = 2,
-        .margin = 4.46F,
-        .regret = 1.30F,
-        .regret_lo = 1.11F,
-        .regret_hi = 1.51F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements > 6800000 "
-                "and rows / k <= 22000 "
-                "and k <= 150 "
-                "and rows / k <= 3900 "
-                "and rows > 64 "
-                "and columns / k > 262144",
-        .ranking = kRanking108,
-    },
-    {
-        .id = 109,
-        .problems = 1,
-        .margin = 0.78F,
-        .regret = 1.28F,
-        .regret_lo = 1.28F,
-        .regret_hi = 1.28F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements > 6800000 "
-                "and rows / k <= 22000 "
-                "and k <= 150 "
-                "and rows / k > 3900 "
-                "and columns <= 330 "
-                "and elements <= 22000000",
-        .ranking = kRanking109,
-    },
-    {
-        .id = 110,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements > 6800000 "
-                "and rows / k <= 22000 "
-                "and k <= 150 "
-                "and rows / k > 3900 "
-                "and columns <= 330 "
-                "and elements > 22000000",
-        .ranking = kRanking110,
-    },
-    {
-        .id = 111,
-        .problems = 3,
-        .margin = 1.99F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements > 6800000 "
-                "and rows / k <= 22000 "
-                "and k <= 150 "
-                "and rows / k > 3900 "
-                "and columns > 330 "
-                "and k <= 12",
-        .ranking = kRanking111,
-    },
-    {
-        .id = 112,
-        .problems = 5,
-        .margin = 1.57F,
-        .regret = 1.13F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.30F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements > 6800000 "
-                "and rows / k <= 22000 "
-                "and k <= 150 "
-                "and rows / k > 3900 "
-                "and columns > 330 "
-                "and k > 12",
-        .ranking = kRanking112,
-    },
-    {
-        .id = 113,
-        .problems = 1,
-        .margin = 1.98F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements > 6800000 "
-                "and rows / k <= 22000 "
-                "and k > 150 "
-                "and columns <= 3300",
-        .ranking = kRanking113,
-    },
-    {
-        .id = 114,
-        .problems = 4,
-        .margin = 2.04F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements > 6800000 "
-                "and rows / k <= 22000 "
-                "and k > 150 "
-                "and columns > 3300",
-        .ranking = kRanking114,
-    },
-    {
-        .id = 115,
-        .problems = 2,
-        .margin = 1.35F,
-        .regret = 1.33F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.78F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements > 6800000 "
-                "and rows / k > 22000 "
-                "and rows / columns <= 32",
-        .ranking = kRanking115,
-    },
-    {
-        .id = 116,
-        .problems = 6,
-        .margin = 1.82F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout == transposed "
-                "and order != ascending "
-                "and columns / k > 6 "
-                "and elements > 6800000 "
-                "and rows / k > 22000 "
-                "and rows / columns > 32",
-        .ranking = kRanking116,
-    },
-    {
-        .id = 117,
-        .problems = 3,
-        .margin = 1.31F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns <= 8.2e-05 "
-                "and columns * k <= 18000000 "
-                "and elements <= 39000 "
-                "and results <= 390",
-        .ranking = kRanking117,
-    },
-    {
-        .id = 118,
-        .problems = 1,
-        .margin = 1.28F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns <= 8.2e-05 "
-                "and columns * k <= 18000000 "
-                "and elements <= 39000 "
-                "and results > 390",
-        .ranking = kRanking118,
-    },
-    {
-        .id = 119,
-        .problems = 56,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns <= 8.2e-05 "
-                "and columns * k <= 18000000 "
-                "and elements > 39000 "
-                "and rows <= 18",
-        .ranking = kRanking119,
-    },
-    {
-        .id = 120,
-        .problems = 2,
-        .margin = 1.97F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns <= 8.2e-05 "
-                "and columns * k <= 18000000 "
-                "and elements > 39000 "
-                "and rows > 18",
-        .ranking = kRanking120,
-    },
-    {
-        .id = 121,
-        .problems = 18,
-        .margin = 2.52F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns <= 8.2e-05 "
-                "and columns * k > 18000000 "
-                "and rows <= 32",
-        .ranking = kRanking121,
-    },
-    {
-        .id = 122,
-        .problems = 1,
-        .margin = 1.44F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns <= 8.2e-05 "
-                "and columns * k > 18000000 "
-                "and rows > 32",
-        .ranking = kRanking122,
-    },
-    {
-        .id = 123,
-        .problems = 4,
-        .margin = 1.25F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns > 8.2e-05 "
-                "and columns <= 15000 "
-                "and columns * k <= 3900000 "
-                "and columns <= 4096",
-        .ranking = kRanking123,
-    },
-    {
-        .id = 124,
-        .problems = 17,
-        .margin = 1.37F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns > 8.2e-05 "
-                "and columns <= 15000 "
-                "and columns * k <= 3900000 "
-                "and columns > 4096",
-        .ranking = kRanking124,
-    },
-    {
-        .id = 125,
-        .problems = 2,
-        .margin = 1.17F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns > 8.2e-05 "
-                "and columns <= 15000 "
-                "and columns * k > 3900000",
-        .ranking = kRanking125,
-    },
-    {
-        .id = 126,
-        .problems = 6,
-        .margin = 1.15F,
-        .regret = 1.11F,
-        .regret_lo = 1.02F,
-        .regret_hi = 1.22F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns > 8.2e-05 "
-                "and columns > 15000 "
-                "and rows <= 120 "
-                "and results <= 39 "
-                "and columns <= 47000",
-        .ranking = kRanking126,
-    },
-    {
-        .id = 127,
-        .problems = 2,
-        .margin = 1.20F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns > 8.2e-05 "
-                "and columns > 15000 "
-                "and rows <= 120 "
-                "and results <= 39 "
-                "and columns > 47000",
-        .ranking = kRanking127,
-    },
-    {
-        .id = 128,
-        .problems = 6,
-        .margin = 1.30F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns > 8.2e-05 "
-                "and columns > 15000 "
-                "and rows <= 120 "
-                "and results > 39 "
-                "and elements <= 1000000",
-        .ranking = kRanking128,
-    },
-    {
-        .id = 129,
-        .problems = 8,
-        .margin = 1.09F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns > 8.2e-05 "
-                "and columns > 15000 "
-                "and rows <= 120 "
-                "and results > 39 "
-                "and elements > 1000000 "
-                "and rows <= 39",
-        .ranking = kRanking129,
-    },
-    {
-        .id = 130,
-        .problems = 8,
-        .margin = 1.54F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns > 8.2e-05 "
-                "and columns > 15000 "
-                "and rows <= 120 "
-                "and results > 39 "
-                "and elements > 1000000 "
-                "and rows > 39",
-        .ranking = kRanking130,
-    },
-    {
-        .id = 131,
-        .problems = 3,
-        .margin = 2.72F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns <= 0.00068 "
-                "and rows / columns > 8.2e-05 "
-                "and columns > 15000 "
-                "and rows > 120",
-        .ranking = kRanking131,
-    },
-    {
-        .id = 132,
-        .problems = 2,
-        .margin = 1.35F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k <= 7 "
-                "and columns / k <= 2 "
-                "and rows / columns <= 2048 "
-                "and columns * k <= 1048576 "
-                "and keys == bfloat16",
-        .ranking = kRanking132,
-    },
-    {
-        .id = 133,
-        .problems = 44,
-        .margin = 1.35F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k <= 7 "
-                "and columns / k <= 2 "
-                "and rows / columns <= 2048 "
-                "and columns * k <= 1048576 "
-                "and keys != bfloat16 "
-                "and elements <= 268435456 "
-                "and columns * k <= 82000",
-        .ranking = kRanking133,
-    },
-    {
-        .id = 134,
-        .problems = 31,
-        .margin = 1.42F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k <= 7 "
-                "and columns / k <= 2 "
-                "and rows / columns <= 2048 "
-                "and columns * k <= 1048576 "
-                "and keys != bfloat16 "
-                "and elements <= 268435456 "
-                "and columns * k > 82000 "
-                "and columns / k <= 1.8",
-        .ranking = kRanking134,
-    },
-    {
-        .id = 135,
-        .problems = 5,
-        .margin = 1.24F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k <= 7 "
-                "and columns / k <= 2 "
-                "and rows / columns <= 2048 "
-                "and columns * k <= 1048576 "
-                "and keys != bfloat16 "
-                "and elements <= 268435456 "
-                "and columns * k > 82000 "
-                "and columns / k > 1.8 "
-                "and elements <= 1000000",
-        .ranking = kRanking135,
-    },
-    {
-        .id = 136,
-        .problems = 14,
-        .margin = 1.55F,
-        .regret = 1.05F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.16F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k <= 7 "
-                "and columns / k <= 2 "
-                "and rows / columns <= 2048 "
-                "and columns * k <= 1048576 "
-                "and keys != bfloat16 "
-                "and elements <= 268435456 "
-                "and columns * k > 82000 "
-                "and columns / k > 1.8 "
-                "and elements > 1000000",
-        .ranking = kRanking136,
-    },
-    {
-        .id = 137,
-        .problems = 1,
-        .margin = 1.74F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k <= 7 "
-                "and columns / k <= 2 "
-                "and rows / columns <= 2048 "
-                "and columns * k <= 1048576 "
-                "and keys != bfloat16 "
-                "and elements > 268435456",
-        .ranking = kRanking137,
-    },
-    {
-        .id = 138,
-        .problems = 1,
-        .margin = 1.78F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k <= 7 "
-                "and columns / k <= 2 "
-                "and rows / columns <= 2048 "
-                "and columns * k > 1048576",
-        .ranking = kRanking138,
-    },
-    {
-        .id = 139,
-        .problems = 8,
-        .margin = 1.40F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k <= 7 "
-                "and columns / k <= 2 "
-                "and rows / columns > 2048 "
-                "and k <= 128",
-        .ranking = kRanking139,
-    },
-    {
-        .id = 140,
-        .problems = 1,
-        .margin = 2.29F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k <= 7 "
-                "and columns / k <= 2 "
-                "and rows / columns > 2048 "
-                "and k > 128",
-        .ranking = kRanking140,
-    },
-    {
-        .id = 141,
-        .problems = 11,
-        .margin = 1.19F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k <= 7 "
-                "and columns / k > 2 "
-                "and columns <= 256 "
-                "and rows / columns <= 120 "
-                "and rows / k <= 256",
-        .ranking = kRanking141,
-    },
-    {
-        .id = 142,
-        .problems = 3,
-        .margin = 1.10F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k <= 7 "
-                "and columns / k > 2 "
-                "and columns <= 256 "
-                "and rows / columns <= 120 "
-                "and rows / k > 256",
-        .ranking = kRanking142,
-    },
-    {
-        .id = 143,
-        .problems = 7,
-        .margin = 1.14F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k <= 7 "
-                "and columns / k > 2 "
-                "and columns <= 256 "
-                "and rows / columns > 120",
-        .ranking = kRanking143,
-    },
-    {
-        .id = 144,
-        .problems = 13,
-        .margin = 1.28F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k <= 7 "
-                "and columns / k > 2 "
-                "and columns > 256 "
-                "and columns <= 2200 "
-                "and rows <= 150 "
-                "and k <= 330",
-        .ranking = kRanking144,
-    },
-    {
-        .id = 145,
-        .problems = 3,
-        .margin = 1.20F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k <= 7 "
-                "and columns / k > 2 "
-                "and columns > 256 "
-                "and columns <= 2200 "
-                "and rows <= 150 "
-                "and k > 330",
-        .ranking = kRanking145,
-    },
-    {
-        .id = 146,
-        .problems = 19,
-        .margin = 2.12F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k <= 7 "
-                "and columns / k > 2 "
-                "and columns > 256 "
-                "and columns <= 2200 "
-                "and rows > 150",
-        .ranking = kRanking146,
-    },
-    {
-        .id = 147,
-        .problems = 1,
-        .margin = 0.85F,
-        .regret = 1.18F,
-        .regret_lo = 1.18F,
-        .regret_hi = 1.18F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k <= 7 "
-                "and columns / k > 2 "
-                "and columns > 256 "
-                "and columns > 2200",
-        .ranking = kRanking147,
-    },
-    {
-        .id = 148,
-        .problems = 5,
-        .margin = 1.06F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns <= 2200 "
-                "and rows / columns <= 2700 "
-                "and keys == float32 "
-                "and k <= 33 "
-                "and columns <= 120 "
-                "and rows / columns <= 14 "
-                "and k <= 2",
-        .ranking = kRanking148,
-    },
-    {
-        .id = 149,
-        .problems = 6,
-        .margin = 1.30F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns <= 2200 "
-                "and rows / columns <= 2700 "
-                "and keys == float32 "
-                "and k <= 33 "
-                "and columns <= 120 "
-                "and rows / columns <= 14 "
-                "and k > 2",
-        .ranking = kRanking149,
-    },
-    {
-        .id = 150,
-        .problems = 6,
-        .margin = 1.06F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.03F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns <= 2200 "
-                "and rows / columns <= 2700 "
-                "and keys == float32 "
-                "and k <= 33 "
-                "and columns <= 120 "
-                "and rows / columns > 14 "
-                "and rows <= 12000",
-        .ranking = kRanking150,
-    },
-    {
-        .id = 151,
-        .problems = 4,
-        .margin = 1.13F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.08F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns <= 2200 "
-                "and rows / columns <= 2700 "
-                "and keys == float32 "
-                "and k <= 33 "
-                "and columns <= 120 "
-                "and rows / columns > 14 "
-                "and rows > 12000",
-        .ranking = kRanking151,
-    },
-    {
-        .id = 152,
-        .problems = 49,
-        .margin = 1.02F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.03F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns <= 2200 "
-                "and rows / columns <= 2700 "
-                "and keys == float32 "
-                "and k <= 33 "
-                "and columns > 120 "
-                "and rows / columns <= 820 "
-                "and elements <= 2700000 "
-                "and columns <= 1024",
-        .ranking = kRanking152,
-    },
-    {
-        .id = 153,
-        .problems = 6,
-        .margin = 1.49F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns <= 2200 "
-                "and rows / columns <= 2700 "
-                "and keys == float32 "
-                "and k <= 33 "
-                "and columns > 120 "
-                "and rows / columns <= 820 "
-                "and elements <= 2700000 "
-                "and columns > 1024 "
-                "and rows <= 330",
-        .ranking = kRanking153,
-    },
-    {
-        .id = 154,
-        .problems = 3,
-        .margin = 1.10F,
-        .regret = 1.04F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.12F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns <= 2200 "
-                "and rows / columns <= 2700 "
-                "and keys == float32 "
-                "and k <= 33 "
-                "and columns > 120 "
-                "and rows / columns <= 820 "
-                "and elements <= 2700000 "
-                "and columns > 1024 "
-                "and rows > 330",
-        .ranking = kRanking154,
-    },
-    {
-        .id = 155,
-        .problems = 15,
-        .margin = 1.01F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns <= 2200 "
-                "and rows / columns <= 2700 "
-                "and keys == float32 "
-                "and k <= 33 "
-                "and columns > 120 "
-                "and rows / columns <= 820 "
-                "and elements > 2700000 "
-                "and columns <= 470",
-        .ranking = kRanking155,
-    },
-    {
-        .id = 156,
-        .problems = 36,
-        .margin = 1.06F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns <= 2200 "
-                "and rows / columns <= 2700 "
-                "and keys == float32 "
-                "and k <= 33 "
-                "and columns > 120 "
-                "and rows / columns <= 820 "
-                "and elements > 2700000 "
-                "and columns > 470",
-        .ranking = kRanking156,
-    },
-    {
-        .id = 157,
-        .problems = 3,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns <= 2200 "
-                "and rows / columns <= 2700 "
-                "and keys == float32 "
-                "and k <= 33 "
-                "and columns > 120 "
-                "and rows / columns > 820",
-        .ranking = kRanking157,
-    },
-    {
-        .id = 158,
-        .problems = 2,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns <= 2200 "
-                "and rows / columns <= 2700 "
-                "and keys == float32 "
-                "and k > 33 "
-                "and columns / k <= 32 "
-                "and k <= 100 "
-                "and results <= 56",
-        .ranking = kRanking158,
-    },
-    {
-        .id = 159,
-        .problems = 13,
-        .margin = 1.18F,
-        .regret = 1.03F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.06F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns <= 2200 "
-                "and rows / columns <= 2700 "
-                "and keys == float32 "
-                "and k > 33 "
-                "and columns / k <= 32 "
-                "and k <= 100 "
-                "and results > 56",
-        .ranking = kRanking159,
-    },
-    {
-        .id = 160,
-        .problems = 9,
-        .margin = 1.13F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.08F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns <= 2200 "
-                "and rows / columns <= 2700 "
-                "and keys == float32 "
-                "and k > 33 "
-                "and columns / k <= 32 "
-                "and k > 100 "
-                "and k <= 128",
-        .ranking = kRanking160,
-    },
-    {
-        .id = 161,
-        .problems = 4,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns <= 2200 "
-                "and rows / columns <= 2700 "
-                "and keys == float32 "
-                "and k > 33 "
-                "and columns / k <= 32 "
-                "and k > 100 "
-                "and k > 128",
-        .ranking = kRanking161,
-    },
-    {
-        .id = 162,
-        .problems = 2,
-        .margin = 1.48F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns <= 2200 "
-                "and rows / columns <= 2700 "
-                "and keys == float32 "
-                "and k > 33 "
-                "and columns / k > 32 "
-                "and elements <= 16384",
-        .ranking = kRanking162,
-    },
-    {
-        .id = 163,
-        .problems = 3,
-        .margin = 1.12F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns <= 2200 "
-                "and rows / columns <= 2700 "
-                "and keys == float32 "
-                "and k > 33 "
-                "and columns / k > 32 "
-                "and elements > 16384",
-        .ranking = kRanking163,
-    },
-    {
-        .id = 164,
-        .problems = 18,
-        .margin = 1.41F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns <= 2200 "
-                "and rows / columns <= 2700 "
-                "and keys != float32",
-        .ranking = kRanking164,
-    },
-    {
-        .id = 165,
-        .problems = 2,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns <= 2200 "
-                "and rows / columns > 2700 "
-                "and columns <= 16",
-        .ranking = kRanking165,
-    },
-    {
-        .id = 166,
-        .problems = 23,
-        .margin = 1.32F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns <= 2200 "
-                "and rows / columns > 2700 "
-                "and columns > 16",
-        .ranking = kRanking166,
-    },
-    {
-        .id = 167,
-        .problems = 8,
-        .margin = 1.28F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns > 2200 "
-                "and rows <= 330 "
-                "and columns <= 4096",
-        .ranking = kRanking167,
-    },
-    {
-        .id = 168,
-        .problems = 2,
-        .margin = 1.42F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns > 2200 "
-                "and rows <= 330 "
-                "and columns > 4096 "
-                "and rows / columns <= 0.001 "
-                "and elements <= 65536",
-        .ranking = kRanking168,
-    },
-    {
-        .id = 169,
-        .problems = 6,
-        .margin = 1.48F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns > 2200 "
-                "and rows <= 330 "
-                "and columns > 4096 "
-                "and rows / columns <= 0.001 "
-                "and elements > 65536",
-        .ranking = kRanking169,
-    },
-    {
-        .id = 170,
-        .problems = 3,
-        .margin = 1.03F,
-        .regret = 1.04F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.11F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns > 2200 "
-                "and rows <= 330 "
-                "and columns > 4096 "
-                "and rows / columns > 0.001 "
-                "and rows / k <= 0.068",
-        .ranking = kRanking170,
-    },
-    {
-        .id = 171,
-        .problems = 22,
-        .margin = 1.58F,
-        .regret = 1.03F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.06F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns > 2200 "
-                "and rows <= 330 "
-                "and columns > 4096 "
-                "and rows / columns > 0.001 "
-                "and rows / k > 0.068 "
-                "and elements <= 1200000",
-        .ranking = kRanking171,
-    },
-    {
-        .id = 172,
-        .problems = 9,
-        .margin = 1.43F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.05F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns > 2200 "
-                "and rows <= 330 "
-                "and columns > 4096 "
-                "and rows / columns > 0.001 "
-                "and rows / k > 0.068 "
-                "and elements > 1200000 "
-                "and rows <= 100",
-        .ranking = kRanking172,
-    },
-    {
-        .id = 173,
-        .problems = 9,
-        .margin = 2.13F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns > 2200 "
-                "and rows <= 330 "
-                "and columns > 4096 "
-                "and rows / columns > 0.001 "
-                "and rows / k > 0.068 "
-                "and elements > 1200000 "
-                "and rows > 100",
-        .ranking = kRanking173,
-    },
-    {
-        .id = 174,
-        .problems = 1,
-        .margin = 1.06F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns > 2200 "
-                "and rows > 330 "
-                "and columns / k <= 39 "
-                "and rows / columns <= 0.22",
-        .ranking = kRanking174,
-    },
-    {
-        .id = 175,
-        .problems = 10,
-        .margin = 1.73F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.07F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns > 2200 "
-                "and rows > 330 "
-                "and columns / k <= 39 "
-                "and rows / columns > 0.22",
-        .ranking = kRanking175,
-    },
-    {
-        .id = 176,
-        .problems = 4,
-        .margin = 1.32F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns > 2200 "
-                "and rows > 330 "
-                "and columns / k > 39 "
-                "and columns * k <= 180000000 "
-                "and columns * k <= 16384 "
-                "and columns <= 3900",
-        .ranking = kRanking176,
-    },
-    {
-        .id = 177,
-        .problems = 6,
-        .margin = 1.73F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns > 2200 "
-                "and rows > 330 "
-                "and columns / k > 39 "
-                "and columns * k <= 180000000 "
-                "and columns * k <= 16384 "
-                "and columns > 3900",
-        .ranking = kRanking177,
-    },
-    {
-        .id = 178,
-        .problems = 113,
-        .margin = 4.01F,
-        .regret = 1.02F,
-        .regret_lo = 1.01F,
-        .regret_hi = 1.04F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns > 2200 "
-                "and rows > 330 "
-                "and columns / k > 39 "
-                "and columns * k <= 180000000 "
-                "and columns * k > 16384",
-        .ranking = kRanking178,
-    },
-    {
-        .id = 179,
-        .problems = 2,
-        .margin = 4.14F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order == ascending "
-                "and rows / columns > 0.00068 "
-                "and columns / k > 7 "
-                "and columns > 2200 "
-                "and rows > 330 "
-                "and columns / k > 39 "
-                "and columns * k > 180000000",
-        .ranking = kRanking179,
-    },
-    {
-        .id = 180,
-        .problems = 5,
-        .margin = 0.85F,
-        .regret = 1.20F,
-        .regret_lo = 1.07F,
-        .regret_hi = 1.35F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns <= 8.2e-05 "
-                "and columns * k <= 10000000 "
-                "and columns <= 27000",
-        .ranking = kRanking180,
-    },
-    {
-        .id = 181,
-        .problems = 11,
-        .margin = 2.02F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns <= 8.2e-05 "
-                "and columns * k <= 10000000 "
-                "and columns > 27000",
-        .ranking = kRanking181,
-    },
-    {
-        .id = 182,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns <= 8.2e-05 "
-                "and columns * k > 10000000",
-        .ranking = kRanking182,
-    },
-    {
-        .id = 183,
-        .problems = 2,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns > 8.2e-05 "
-                "and columns * k <= 2200000 "
-                "and columns <= 8192 "
-                "and results <= 32",
-        .ranking = kRanking183,
-    },
-    {
-        .id = 184,
-        .problems = 1,
-        .margin = 2.37F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns > 8.2e-05 "
-                "and columns * k <= 2200000 "
-                "and columns <= 8192 "
-                "and results > 32",
-        .ranking = kRanking184,
-    },
-    {
-        .id = 185,
-        .problems = 1,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns > 8.2e-05 "
-                "and columns * k <= 2200000 "
-                "and columns > 8192 "
-                "and elements <= 470000",
-        .ranking = kRanking185,
-    },
-    {
-        .id = 186,
-        .problems = 5,
-        .margin = 0.94F,
-        .regret = 1.35F,
-        .regret_lo = 1.03F,
-        .regret_hi = 1.91F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns > 8.2e-05 "
-                "and columns * k <= 2200000 "
-                "and columns > 8192 "
-                "and elements > 470000 "
-                "and elements <= 10000000",
-        .ranking = kRanking186,
-    },
-    {
-        .id = 187,
-        .problems = 3,
-        .margin = 1.48F,
-        .regret = 1.22F,
-        .regret_lo = 1.13F,
-        .regret_hi = 1.30F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns > 8.2e-05 "
-                "and columns * k <= 2200000 "
-                "and columns > 8192 "
-                "and elements > 470000 "
-                "and elements > 10000000",
-        .ranking = kRanking187,
-    },
-    {
-        .id = 188,
-        .problems = 1,
-        .margin = 1.65F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns > 8.2e-05 "
-                "and columns * k > 2200000 "
-                "and columns * k <= 3300000",
-        .ranking = kRanking188,
-    },
-    {
-        .id = 189,
-        .problems = 1,
-        .margin = 2.12F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns > 8.2e-05 "
-                "and columns * k > 2200000 "
-                "and columns * k > 3300000 "
-                "and rows * columns <= 220000",
-        .ranking = kRanking189,
-    },
-    {
-        .id = 190,
-        .problems = 1,
-        .margin = 1.29F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns > 8.2e-05 "
-                "and columns * k > 2200000 "
-                "and columns * k > 3300000 "
-                "and rows * columns > 220000 "
-                "and rows <= 64",
-        .ranking = kRanking190,
-    },
-    {
-        .id = 191,
-        .problems = 1,
-        .margin = 1.65F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns <= 0.00039 "
-                "and rows / columns > 8.2e-05 "
-                "and columns * k > 2200000 "
-                "and columns * k > 3300000 "
-                "and rows * columns > 220000 "
-                "and rows > 64",
-        .ranking = kRanking191,
-    },
-    {
-        .id = 192,
-        .problems = 20,
-        .margin = 1.89F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k <= 1",
-        .ranking = kRanking192,
-    },
-    {
-        .id = 193,
-        .problems = 2,
-        .margin = 1.34F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns <= 0.0033 "
-                "and elements <= 16384",
-        .ranking = kRanking193,
-    },
-    {
-        .id = 194,
-        .problems = 3,
-        .margin = 1.55F,
-        .regret = 1.04F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.08F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns <= 0.0033 "
-                "and elements > 16384 "
-                "and rows <= 120 "
-                "and columns <= 12000",
-        .ranking = kRanking194,
-    },
-    {
-        .id = 195,
-        .problems = 6,
-        .margin = 1.51F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.05F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns <= 0.0033 "
-                "and elements > 16384 "
-                "and rows <= 120 "
-                "and columns > 12000",
-        .ranking = kRanking195,
-    },
-    {
-        .id = 196,
-        .problems = 4,
-        .margin = 2.03F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns <= 0.0033 "
-                "and elements > 16384 "
-                "and rows > 120 "
-                "and results <= 4096",
-        .ranking = kRanking196,
-    },
-    {
-        .id = 197,
-        .problems = 2,
-        .margin = 2.87F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns <= 0.0033 "
-                "and elements > 16384 "
-                "and rows > 120 "
-                "and results > 4096",
-        .ranking = kRanking197,
-    },
-    {
-        .id = 198,
-        .problems = 2,
-        .margin = 1.06F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns <= 47 "
-                "and rows / k <= 512 "
-                "and k <= 3",
-        .ranking = kRanking198,
-    },
-    {
-        .id = 199,
-        .problems = 5,
-        .margin = 1.31F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns <= 47 "
-                "and rows / k <= 512 "
-                "and k > 3",
-        .ranking = kRanking199,
-    },
-    {
-        .id = 200,
-        .problems = 4,
-        .margin = 1.39F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns <= 47 "
-                "and rows / k > 512",
-        .ranking = kRanking200,
-    },
-    {
-        .id = 201,
-        .problems = 7,
-        .margin = 1.24F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.01F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns <= 2048 "
-                "and rows / columns <= 27 "
-                "and columns <= 220 "
-                "and columns / k <= 18 "
-                "and elements <= 150000",
-        .ranking = kRanking201,
-    },
-    {
-        .id = 202,
-        .problems = 2,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns <= 2048 "
-                "and rows / columns <= 27 "
-                "and columns <= 220 "
-                "and columns / k <= 18 "
-                "and elements > 150000",
-        .ranking = kRanking202,
-    },
-    {
-        .id = 203,
-        .problems = 5,
-        .margin = 1.06F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns <= 2048 "
-                "and rows / columns <= 27 "
-                "and columns <= 220 "
-                "and columns / k > 18",
-        .ranking = kRanking203,
-    },
-    {
-        .id = 204,
-        .problems = 4,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns <= 2048 "
-                "and rows / columns <= 27 "
-                "and columns > 220 "
-                "and k <= 39 "
-                "and results <= 150 "
-                "and columns <= 1000",
-        .ranking = kRanking204,
-    },
-    {
-        .id = 205,
-        .problems = 2,
-        .margin = 1.17F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns <= 2048 "
-                "and rows / columns <= 27 "
-                "and columns > 220 "
-                "and k <= 39 "
-                "and results <= 150 "
-                "and columns > 1000",
-        .ranking = kRanking205,
-    },
-    {
-        .id = 206,
-        .problems = 7,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns <= 2048 "
-                "and rows / columns <= 27 "
-                "and columns > 220 "
-                "and k <= 39 "
-                "and results > 150",
-        .ranking = kRanking206,
-    },
-    {
-        .id = 207,
-        .problems = 2,
-        .margin = 1.07F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns <= 2048 "
-                "and rows / columns <= 27 "
-                "and columns > 220 "
-                "and k > 39 "
-                "and elements <= 470000",
-        .ranking = kRanking207,
-    },
-    {
-        .id = 208,
-        .problems = 2,
-        .margin = 1.11F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns <= 2048 "
-                "and rows / columns <= 27 "
-                "and columns > 220 "
-                "and k > 39 "
-                "and elements > 470000",
-        .ranking = kRanking208,
-    },
-    {
-        .id = 209,
-        .problems = 1,
-        .margin = 0.97F,
-        .regret = 1.04F,
-        .regret_lo = 1.04F,
-        .regret_hi = 1.04F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns <= 2048 "
-                "and rows / columns > 27 "
-                "and columns <= 256 "
-                "and k <= 33 "
-                "and columns <= 100",
-        .ranking = kRanking209,
-    },
-    {
-        .id = 210,
-        .problems = 3,
-        .margin = 1.06F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns <= 2048 "
-                "and rows / columns > 27 "
-                "and columns <= 256 "
-                "and k <= 33 "
-                "and columns > 100",
-        .ranking = kRanking210,
-    },
-    {
-        .id = 211,
-        .problems = 5,
-        .margin = 1.31F,
-        .regret = 1.74F,
-        .regret_lo = 1.27F,
-        .regret_hi = 2.31F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns <= 2048 "
-                "and rows / columns > 27 "
-                "and columns <= 256 "
-                "and k > 33",
-        .ranking = kRanking211,
-    },
-    {
-        .id = 212,
-        .problems = 2,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns <= 2048 "
-                "and rows / columns > 27 "
-                "and columns > 256 "
-                "and rows / k <= 3900",
-        .ranking = kRanking212,
-    },
-    {
-        .id = 213,
-        .problems = 5,
-        .margin = 1.09F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns <= 2048 "
-                "and rows / columns > 27 "
-                "and columns > 256 "
-                "and rows / k > 3900",
-        .ranking = kRanking213,
-    },
-    {
-        .id = 214,
-        .problems = 1,
-        .margin = 1.18F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns > 2048 "
-                "and rows / columns <= 0.012 "
-                "and columns <= 3300",
-        .ranking = kRanking214,
-    },
-    {
-        .id = 215,
-        .problems = 1,
-        .margin = 1.08F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns > 2048 "
-                "and rows / columns <= 0.012 "
-                "and columns > 3300 "
-                "and elements <= 100000",
-        .ranking = kRanking215,
-    },
-    {
-        .id = 216,
-        .problems = 5,
-        .margin = 2.34F,
-        .regret = 1.02F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.04F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns > 2048 "
-                "and rows / columns <= 0.012 "
-                "and columns > 3300 "
-                "and elements > 100000",
-        .ranking = kRanking216,
-    },
-    {
-        .id = 217,
-        .problems = 11,
-        .margin = 1.15F,
-        .regret = 1.57F,
-        .regret_lo = 1.24F,
-        .regret_hi = 2.04F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns > 2048 "
-                "and rows / columns > 0.012 "
-                "and columns <= 3300",
-        .ranking = kRanking217,
-    },
-    {
-        .id = 218,
-        .problems = 1,
-        .margin = 1.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns > 2048 "
-                "and rows / columns > 0.012 "
-                "and columns > 3300 "
-                "and rows / columns <= 0.082 "
-                "and rows * k <= 3300 "
-                "and columns <= 3900",
-        .ranking = kRanking218,
-    },
-    {
-        .id = 219,
-        .problems = 4,
-        .margin = 0.94F,
-        .regret = 1.19F,
-        .regret_lo = 1.10F,
-        .regret_hi = 1.31F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns > 2048 "
-                "and rows / columns > 0.012 "
-                "and columns > 3300 "
-                "and rows / columns <= 0.082 "
-                "and rows * k <= 3300 "
-                "and columns > 3900",
-        .ranking = kRanking219,
-    },
-    {
-        .id = 220,
-        .problems = 1,
-        .margin = 1.15F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns > 2048 "
-                "and rows / columns > 0.012 "
-                "and columns > 3300 "
-                "and rows / columns <= 0.082 "
-                "and rows * k > 3300 "
-                "and results <= 3900",
-        .ranking = kRanking220,
-    },
-    {
-        .id = 221,
-        .problems = 3,
-        .margin = 2.54F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns > 2048 "
-                "and rows / columns > 0.012 "
-                "and columns > 3300 "
-                "and rows / columns <= 0.082 "
-                "and rows * k > 3300 "
-                "and results > 3900",
-        .ranking = kRanking221,
-    },
-    {
-        .id = 222,
-        .problems = 2,
-        .margin = 1.26F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns > 2048 "
-                "and rows / columns > 0.012 "
-                "and columns > 3300 "
-                "and rows / columns > 0.082 "
-                "and results <= 6800",
-        .ranking = kRanking222,
-    },
-    {
-        .id = 223,
-        .problems = 10,
-        .margin = 3.06F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k <= 64 "
-                "and rows / columns > 0.0033 "
-                "and columns > 47 "
-                "and columns > 2048 "
-                "and rows / columns > 0.012 "
-                "and columns > 3300 "
-                "and rows / columns > 0.082 "
-                "and results > 6800",
-        .ranking = kRanking223,
-    },
-    {
-        .id = 224,
-        .problems = 2,
-        .margin = 1.37F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k > 64 "
-                "and rows / k <= 3.3 "
-                "and columns / k <= 32 "
-                "and columns <= 330",
-        .ranking = kRanking224,
-    },
-    {
-        .id = 225,
-        .problems = 4,
-        .margin = 1.40F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k > 64 "
-                "and rows / k <= 3.3 "
-                "and columns / k <= 32 "
-                "and columns > 330 "
-                "and columns <= 2200",
-        .ranking = kRanking225,
-    },
-    {
-        .id = 226,
-        .problems = 3,
-        .margin = 1.91F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k > 64 "
-                "and rows / k <= 3.3 "
-                "and columns / k <= 32 "
-                "and columns > 330 "
-                "and columns > 2200",
-        .ranking = kRanking226,
-    },
-    {
-        .id = 227,
-        .problems = 1,
-        .margin = 1.81F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k > 64 "
-                "and rows / k <= 3.3 "
-                "and columns / k > 32 "
-                "and rows <= 120 "
-                "and columns <= 10000",
-        .ranking = kRanking227,
-    },
-    {
-        .id = 228,
-        .problems = 1,
-        .margin = 1.48F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k > 64 "
-                "and rows / k <= 3.3 "
-                "and columns / k > 32 "
-                "and rows <= 120 "
-                "and columns > 10000",
-        .ranking = kRanking228,
-    },
-    {
-        .id = 229,
-        .problems = 3,
-        .margin = 1.42F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k > 64 "
-                "and rows / k <= 3.3 "
-                "and columns / k > 32 "
-                "and rows > 120 "
-                "and rows <= 220",
-        .ranking = kRanking229,
-    },
-    {
-        .id = 230,
-        .problems = 1,
-        .margin = 1.85F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k > 64 "
-                "and rows / k <= 3.3 "
-                "and columns / k > 32 "
-                "and rows > 120 "
-                "and rows > 220 "
-                "and rows / columns <= 0.033",
-        .ranking = kRanking230,
-    },
-    {
-        .id = 231,
-        .problems = 1,
-        .margin = 1.00F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k > 64 "
-                "and rows / k <= 3.3 "
-                "and columns / k > 32 "
-                "and rows > 120 "
-                "and rows > 220 "
-                "and rows / columns > 0.033",
-        .ranking = kRanking231,
-    },
-    {
-        .id = 232,
-        .problems = 5,
-        .margin = 1.28F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k > 64 "
-                "and rows / k > 3.3 "
-                "and k <= 470 "
-                "and columns <= 2200",
-        .ranking = kRanking232,
-    },
-    {
-        .id = 233,
-        .problems = 4,
-        .margin = 1.14F,
-        .regret = 1.84F,
-        .regret_lo = 1.13F,
-        .regret_hi = 3.44F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k > 64 "
-                "and rows / k > 3.3 "
-                "and k <= 470 "
-                "and columns > 2200 "
-                "and columns / k <= 64",
-        .ranking = kRanking233,
-    },
-    {
-        .id = 234,
-        .problems = 1,
-        .margin = 1.65F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k > 64 "
-                "and rows / k > 3.3 "
-                "and k <= 470 "
-                "and columns > 2200 "
-                "and columns / k > 64 "
-                "and elements <= 10000000",
-        .ranking = kRanking234,
-    },
-    {
-        .id = 235,
-        .problems = 1,
-        .margin = 2.62F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k > 64 "
-                "and rows / k > 3.3 "
-                "and k <= 470 "
-                "and columns > 2200 "
-                "and columns / k > 64 "
-                "and elements > 10000000 "
-                "and columns * k <= 4700000",
-        .ranking = kRanking235,
-    },
-    {
-        .id = 236,
-        .problems = 4,
-        .margin = 2.70F,
-        .regret = 1.01F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.02F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k > 64 "
-                "and rows / k > 3.3 "
-                "and k <= 470 "
-                "and columns > 2200 "
-                "and columns / k > 64 "
-                "and elements > 10000000 "
-                "and columns * k > 4700000",
-        .ranking = kRanking236,
-    },
-    {
-        .id = 237,
-        .problems = 1,
-        .margin = 1.28F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k > 64 "
-                "and rows / k > 3.3 "
-                "and k > 470 "
-                "and rows / columns <= 0.39",
-        .ranking = kRanking237,
-    },
-    {
-        .id = 238,
-        .problems = 5,
-        .margin = 1.17F,
-        .regret = 1.24F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.73F,
-        .path = "layout != transposed "
-                "and order != ascending "
-                "and rows / columns > 0.00039 "
-                "and columns / k > 1 "
-                "and k > 64 "
-                "and rows / k > 3.3 "
-                "and k > 470 "
-                "and rows / columns > 0.39",
-        .ranking = kRanking238,
-    },
+    {0, 13, 1.17F, 1.01F, 1.00F, 1.02F, ranked(0, 5)},
+    {1, 45, 2.21F, 1.01F, 1.00F, 1.02F, ranked(5, 5)},
+    {2, 5, 2.00F, 1.00F, 1.00F, 1.00F, ranked(10, 5)},
+    {3, 2, 1.47F, 1.30F, 1.00F, 1.68F, ranked(15, 5)},  // problems nearby
+    {4, 1, 1.68F, 1.00F, 1.00F, 1.00F, ranked(20, 5)},
+    {5, 4, 1.75F, 1.02F, 1.00F, 1.05F, ranked(25, 5)},
+    {6, 6, 1.40F, 1.01F, 1.00F, 1.02F, ranked(30, 5)},
+    {7, 2, 1.13F, 1.00F, 1.00F, 1.00F, ranked(35, 5)},
+    {8, 1, 1.62F, 1.00F, 1.00F, 1.00F, ranked(40, 5)},
+    {9, 12, 2.47F, 1.01F, 1.00F, 1.02F, ranked(45, 5)},
+    {10, 4, 1.23F, 1.00F, 1.00F, 1.00F, ranked(50, 5)},
+    {11, 5, 2.58F, 1.00F, 1.00F, 1.00F, ranked(55, 5)},
+    {12, 2, 1.06F, 1.00F, 1.00F, 1.01F, ranked(60, 5)},
+    {13, 3, 1.07F, 1.01F, 1.00F, 1.03F, ranked(65, 5)},
+    {14, 5, 1.26F, 1.18F, 1.06F, 1.29F, ranked(70, 5)},  // problems nearby
+    {15, 1, 1.48F, 1.00F, 1.00F, 1.00F, ranked(75, 5)},
+    {16, 1, 2.00F, 1.00F, 1.00F, 1.00F, ranked(80, 5)},
+    {17, 5, 1.40F, 1.08F, 1.00F, 1.22F, ranked(85, 5)},
+    {18, 2, 1.23F, 1.00F, 1.00F, 1.00F, ranked(90, 5)},
+    {19, 111, 3.31F, 1.07F, 1.04F, 1.11F, ranked(95, 5)},
+    {20, 4, 1.32F, 1.00F, 1.00F, 1.00F, ranked(100, 5)},
+    {21, 18, 1.64F, 1.06F, 1.02F, 1.11F, ranked(105, 5)},
+    {22, 38, 3.29F, 1.04F, 1.01F, 1.07F, ranked(110, 5)},
+    {23, 1, 5.22F, 1.00F, 1.00F, 1.00F, ranked(115, 5)},
+    {24, 2, 2.30F, 1.00F, 1.00F, 1.00F, ranked(120, 5)},
+    {25, 5, 1.41F, 1.19F, 1.02F, 1.59F, ranked(125, 6)},  // problems nearby
+    {26, 15, 2.02F, 1.00F, 1.00F, 1.01F, ranked(131, 5)},
+    {27, 2, 1.08F, 1.01F, 1.00F, 1.02F, ranked(136, 6)},
+    {28, 3, 2.73F, 1.00F, 1.00F, 1.00F, ranked(142, 5)},
+    {29, 3, 1.55F, 1.00F, 1.00F, 1.00F, ranked(147, 5)},
+    {30, 6, 2.43F, 1.02F, 1.00F, 1.06F, ranked(152, 5)},
+    {31, 5, 1.02F, 1.40F, 1.01F, 2.22F, ranked(157, 5)},  // problems nearby
+    {32, 1, 1.00F, 1.00F, 1.00F, 1.00F, ranked(162, 2)},
+    {33, 4, 0.87F, 1.70F, 1.12F, 2.77F, ranked(164, 5)},  // problems nearby
+    {34, 2, 0.93F, 1.48F, 1.00F, 2.18F, ranked(169, 5)},  // problems nearby
+    {35, 10, 2.56F, 1.00F, 1.00F, 1.00F, ranked(174, 5)},
+    {36, 1, 0.46F, 2.18F, 2.18F, 2.18F, ranked(179, 5)},  // problems nearby
+    {37, 7, 1.08F, 1.30F, 1.02F, 1.91F, ranked(184, 5)},  // problems nearby
+    {38, 1, 5.93F, 1.00F, 1.00F, 1.00F, ranked(189, 5)},
+    {39, 3, 10.25F, 1.01F, 1.00F, 1.04F, ranked(194, 5)},
+    {40, 26, 12.61F, 1.01F, 1.00F, 1.03F, ranked(199, 5)},
+    {41, 1, 1.50F, 1.00F, 1.00F, 1.00F, ranked(204, 3)},
+    {42, 13, 5.96F, 1.02F, 1.00F, 1.05F, ranked(207, 5)},
+    {43, 1, 12.88F, 1.00F, 1.00F, 1.00F, ranked(212, 5)},
+    {44, 1, 2.29F, 1.00F, 1.00F, 1.00F, ranked(217, 5)},
+    {45, 1, 3.39F, 1.00F, 1.00F, 1.00F, ranked(222, 5)},
+    {46, 3, 12.14F, 1.00F, 1.00F, 1.00F, ranked(227, 5)},
+    {47, 16, 7.46F, 1.00F, 1.00F, 1.01F, ranked(232, 5)},
+    {48, 14, 3.67F, 1.03F, 1.00F, 1.06F, ranked(237, 5)},
+    {49, 1, 1.00F, 1.00F, 1.00F, 1.00F, ranked(242, 1)},
+    {50, 9, 4.32F, 1.00F, 1.00F, 1.00F, ranked(243, 5)},
+    {51, 1, 1.53F, 1.00F, 1.00F, 1.00F, ranked(248, 5)},
+    {52, 2, 1.28F, 1.00F, 1.00F, 1.00F, ranked(253, 6)},
+    {53, 3, 2.44F, 1.00F, 1.00F, 1.00F, ranked(259, 5)},
+    {54, 6, 1.78F, 1.01F, 1.00F, 1.01F, ranked(264, 5)},
+    {55, 18, 1.91F, 1.00F, 1.00F, 1.01F, ranked(269, 5)},
+    {56, 1, 1.00F, 1.00F, 1.00F, 1.00F, ranked(274, 2)},
+    {57, 1, 1.27F, 1.00F, 1.00F, 1.00F, ranked(276, 5)},
+    {58, 1, 1.20F, 1.00F, 1.00F, 1.00F, ranked(281, 5)},
+    {59, 3, 1.66F, 1.72F, 1.00F, 2.73F, ranked(286, 6)},  // problems nearby
+    {60, 7, 1.32F, 1.01F, 1.00F, 1.02F, ranked(292, 5)},
+    {61, 3, 2.83F, 1.00F, 1.00F, 1.00F, ranked(297, 5)},
+    {62, 7, 3.01F, 1.00F, 1.00F, 1.00F, ranked(302, 5)},
+    {63, 1, 2.27F, 1.00F, 1.00F, 1.00F, ranked(307, 5)},
+    {64, 4, 33.46F, 1.00F, 1.00F, 1.00F, ranked(312, 5)},
+    {65, 1, 1.49F, 1.00F, 1.00F, 1.00F, ranked(317, 5)},
+    {66, 3, 2.20F, 2.36F, 1.00F, 11.67F, ranked(322, 6)},  // problems nearby
+    {67, 3, 0.62F, 3.54F, 1.00F, 13.70F, ranked(328, 6)},  // problems nearby
+    {68, 1, 1.49F, 1.00F, 1.00F, 1.00F, ranked(334, 5)},  // problems nearby
+    {69, 2, 5.82F, 1.00F, 1.00F, 1.00F, ranked(339, 5)},
+    {70, 2, 1.40F, 1.03F, 1.00F, 1.06F, ranked(344, 5)},
+    {71, 4, 0.49F, 2.11F, 1.09F, 6.60F, ranked(349, 6)},  // problems nearby
+    {72, 3, 1.47F, 1.00F, 1.00F, 1.00F, ranked(355, 5)},
+    {73, 3, 0.50F, 1.99F, 1.06F, 5.14F, ranked(360, 6)},  // problems nearby
+    {74, 1, 1.41F, 1.00F, 1.00F, 1.00F, ranked(366, 5)},
+    {75, 2, 1.11F, 1.00F, 1.00F, 1.00F, ranked(371, 5)},
+    {76, 5, 1.46F, 1.01F, 1.00F, 1.03F, ranked(376, 5)},
+    {77, 1, 1.21F, 1.00F, 1.00F, 1.00F, ranked(381, 5)},
+    {78, 2, 1.34F, 1.00F, 1.00F, 1.00F, ranked(386, 5)},
+    {79, 2, 1.73F, 1.00F, 1.00F, 1.00F, ranked(391, 5)},
+    {80, 1, 2.26F, 1.00F, 1.00F, 1.00F, ranked(396, 5)},
+    {81, 2, 1.23F, 1.00F, 1.00F, 1.00F, ranked(401, 5)},  // problems nearby
+    {82, 2, 3.40F, 1.00F, 1.00F, 1.00F, ranked(406, 5)},
+    {83, 3, 2.01F, 1.00F, 1.00F, 1.00F, ranked(411, 5)},
+    {84, 1, 3.39F, 1.00F, 1.00F, 1.00F, ranked(416, 5)},
+    {85, 1, 1.33F, 1.00F, 1.00F, 1.00F, ranked(421, 5)},
+    {86, 1, 1.02F, 1.00F, 1.00F, 1.00F, ranked(426, 5)},
+    {87, 1, 1.21F, 1.00F, 1.00F, 1.00F, ranked(431, 5)},
+    {88, 1, 1.16F, 1.00F, 1.00F, 1.00F, ranked(436, 5)},
+    {89, 1, 1.07F, 1.00F, 1.00F, 1.00F, ranked(441, 5)},
+    {90, 1, 3.87F, 1.00F, 1.00F, 1.00F, ranked(446, 5)},
+    {91, 1, 1.07F, 1.00F, 1.00F, 1.00F, ranked(451, 5)},
+    {92, 42, 3.21F, 1.07F, 1.02F, 1.15F, ranked(456, 5)},
+    {93, 3, 1.14F, 1.31F, 1.00F, 2.20F, ranked(461, 5)},  // problems nearby
+    {94, 4, 4.98F, 1.06F, 1.00F, 1.13F, ranked(466, 6)},  // problems nearby
+    {95, 3, 2.33F, 1.00F, 1.00F, 1.00F, ranked(472, 5)},
+    {96, 4, 1.99F, 1.36F, 1.00F, 1.85F, ranked(477, 5)},  // problems nearby
+    {97, 3, 1.71F, 1.00F, 1.00F, 1.01F, ranked(482, 5)},
+    {98, 2, 1.13F, 1.69F, 1.00F, 2.86F, ranked(487, 5)},  // problems nearby
+    {99, 1, 1.24F, 1.00F, 1.00F, 1.00F, ranked(492, 5)},
+    {100, 1, 3.25F, 1.03F, 1.03F, 1.03F, ranked(497, 6)},
+    {101, 1, 11.26F, 1.00F, 1.00F, 1.00F, ranked(503, 5)},
+    {102, 6, 6.83F, 1.01F, 1.00F, 1.02F, ranked(508, 5)},
+    {103, 4, 18.25F, 1.00F, 1.00F, 1.00F, ranked(513, 5)},
+    {104, 4, 11.40F, 1.02F, 1.00F, 1.06F, ranked(518, 5)},  // problems nearby
+    {105, 6, 6.49F, 1.00F, 1.00F, 1.01F, ranked(523, 5)},
+    {106, 9, 3.06F, 1.01F, 1.00F, 1.03F, ranked(528, 5)},
+    {107, 5, 10.16F, 1.00F, 1.00F, 1.00F, ranked(533, 5)},
+    {108, 2, 4.46F, 1.30F, 1.11F, 1.51F, ranked(538, 6)},  // problems nearby
+    {109, 1, 0.78F, 1.28F, 1.28F, 1.28F, ranked(544, 5)},  // problems nearby
+    {110, 1, 1.00F, 1.00F, 1.00F, 1.00F, ranked(549, 2)},
+    {111, 3, 1.99F, 1.00F, 1.00F, 1.00F, ranked(551, 3)},
+    {112, 5, 1.57F, 1.13F, 1.01F, 1.30F, ranked(554, 6)},  // problems nearby
+    {113, 1, 1.98F, 1.00F, 1.00F, 1.00F, ranked(560, 5)},
+    {114, 4, 2.04F, 1.00F, 1.00F, 1.00F, ranked(565, 5)},
+    {115, 2, 1.35F, 1.33F, 1.00F, 1.78F, ranked(570, 4)},  // problems nearby
+    {116, 6, 1.82F, 1.01F, 1.00F, 1.01F, ranked(574, 5)},
+    {117, 3, 1.31F, 1.00F, 1.00F, 1.00F, ranked(579, 5)},
+    {118, 1, 1.28F, 1.00F, 1.00F, 1.00F, ranked(584, 5)},
+    {119, 56, 1.00F, 1.00F, 1.00F, 1.00F, ranked(589, 5)},
+    {120, 2, 1.97F, 1.00F, 1.00F, 1.00F, ranked(594, 4)},
+    {121, 18, 2.52F, 1.00F, 1.00F, 1.00F, ranked(598, 5)},
+    {122, 1, 1.44F, 1.00F, 1.00F, 1.00F, ranked(603, 5)},
+    {123, 4, 1.25F, 1.00F, 1.00F, 1.00F, ranked(608, 5)},
+    {124, 17, 1.37F, 1.03F, 1.00F, 1.06F, ranked(613, 5)},
+    {125, 2, 1.17F, 1.00F, 1.00F, 1.00F, ranked(618, 5)},
+    {126, 6, 1.15F, 1.11F, 1.02F, 1.22F, ranked(623, 5)},  // problems nearby
+    {127, 2, 1.20F, 1.00F, 1.00F, 1.00F, ranked(628, 4)},
+    {128, 6, 1.30F, 1.00F, 1.00F, 1.00F, ranked(632, 5)},
+    {129, 8, 1.09F, 1.03F, 1.01F, 1.04F, ranked(637, 4)},
+    {130, 8, 1.54F, 1.00F, 1.00F, 1.00F, ranked(641, 5)},
+    {131, 3, 2.72F, 1.00F, 1.00F, 1.00F, ranked(646, 5)},
+    {132, 2, 1.35F, 1.00F, 1.00F, 1.00F, ranked(651, 5)},
+    {133, 44, 1.35F, 1.00F, 1.00F, 1.00F, ranked(656, 5)},
+    {134, 31, 1.42F, 1.00F, 1.00F, 1.00F, ranked(661, 5)},
+    {135, 5, 1.24F, 1.01F, 1.00F, 1.03F, ranked(666, 5)},
+    {136, 14, 1.55F, 1.05F, 1.00F, 1.16F, ranked(671, 5)},
+    {137, 1, 1.74F, 1.00F, 1.00F, 1.00F, ranked(676, 5)},
+    {138, 1, 1.78F, 1.00F, 1.00F, 1.00F, ranked(681, 5)},
+    {139, 8, 1.40F, 1.00F, 1.00F, 1.00F, ranked(686, 5)},
+    {140, 1, 2.29F, 1.00F, 1.00F, 1.00F, ranked(691, 5)},
+    {141, 11, 1.19F, 1.01F, 1.00F, 1.02F, ranked(696, 5)},
+    {142, 3, 1.10F, 1.00F, 1.00F, 1.00F, ranked(701, 5)},
+    {143, 7, 1.14F, 1.02F, 1.01F, 1.05F, ranked(706, 5)},
+    {144, 13, 1.28F, 1.03F, 1.01F, 1.05F, ranked(711, 5)},
+    {145, 3, 1.20F, 1.00F, 1.00F, 1.00F, ranked(716, 5)},
+    {146, 19, 2.12F, 1.00F, 1.00F, 1.00F, ranked(721, 5)},
+    {147, 1, 0.85F, 1.18F, 1.18F, 1.18F, ranked(726, 6)},
+    {148, 5, 1.06F, 1.00F, 1.00F, 1.00F, ranked(732, 5)},
+    {149, 6, 1.30F, 1.00F, 1.00F, 1.00F, ranked(737, 5)},
+    {150, 6, 1.06F, 1.01F, 1.00F, 1.03F, ranked(742, 5)},
+    {151, 4, 1.13F, 1.03F, 1.00F, 1.08F, ranked(747, 5)},
+    {152, 49, 1.02F, 1.02F, 1.01F, 1.03F, ranked(752, 5)},
+    {153, 6, 1.49F, 1.02F, 1.00F, 1.05F, ranked(757, 5)},
+    {154, 3, 1.10F, 1.04F, 1.00F, 1.12F, ranked(762, 5)},
+    {155, 15, 1.01F, 1.01F, 1.00F, 1.02F, ranked(767, 5)},
+    {156, 36, 1.06F, 1.01F, 1.00F, 1.02F, ranked(772, 5)},
+    {157, 3, 1.00F, 1.00F, 1.00F, 1.00F, ranked(777, 5)},
+    {158, 2, 1.07F, 1.00F, 1.00F, 1.00F, ranked(782, 5)},
+    {159, 13, 1.18F, 1.03F, 1.01F, 1.06F, ranked(787, 5)},
+    {160, 9, 1.13F, 1.03F, 1.00F, 1.08F, ranked(792, 5)},
+    {161, 4, 1.18F, 1.00F, 1.00F, 1.00F, ranked(797, 5)},
+    {162, 2, 1.48F, 1.00F, 1.00F, 1.00F, ranked(802, 5)},
+    {163, 3, 1.12F, 1.00F, 1.00F, 1.00F, ranked(807, 5)},
+    {164, 18, 1.41F, 1.00F, 1.00F, 1.00F, ranked(812, 5)},
+    {165, 2, 1.05F, 1.00F, 1.00F, 1.00F, ranked(817, 2)},
+    {166, 23, 1.32F, 1.01F, 1.00F, 1.02F, ranked(819, 5)},
+    {167, 8, 1.28F, 1.03F, 1.00F, 1.06F, ranked(824, 6)},
+    {168, 2, 1.42F, 1.00F, 1.00F, 1.00F, ranked(830, 5)},
+    {169, 6, 1.48F, 1.00F, 1.00F, 1.00F, ranked(835, 5)},
+    {170, 3, 1.03F, 1.04F, 1.00F, 1.11F, ranked(840, 5)},
+    {171, 22, 1.58F, 1.03F, 1.00F, 1.06F, ranked(845, 5)},
+    {172, 9, 1.43F, 1.02F, 1.01F, 1.05F, ranked(850, 5)},
+    {173, 9, 2.13F, 1.00F, 1.00F, 1.00F, ranked(855, 5)},
+    {174, 1, 1.06F, 1.00F, 1.00F, 1.00F, ranked(860, 5)},
+    {175, 10, 1.73F, 1.02F, 1.00F, 1.07F, ranked(865, 5)},
+    {176, 4, 1.32F, 1.00F, 1.00F, 1.00F, ranked(870, 5)},
+    {177, 6, 1.73F, 1.00F, 1.00F, 1.00F, ranked(875, 5)},
+    {178, 113, 4.01F, 1.02F, 1.01F, 1.04F, ranked(880, 5)},
+    {179, 2, 4.14F, 1.00F, 1.00F, 1.00F, ranked(885, 4)},
+    {180, 5, 0.85F, 1.20F, 1.07F, 1.35F, ranked(889, 5)},  // problems nearby
+    {181, 11, 2.02F, 1.00F, 1.00F, 1.00F, ranked(894, 5)},
+    {182, 1, 1.00F, 1.00F, 1.00F, 1.00F, ranked(899, 5)},
+    {183, 2, 1.09F, 1.00F, 1.00F, 1.00F, ranked(904, 5)},
+    {184, 1, 2.37F, 1.00F, 1.00F, 1.00F, ranked(909, 5)},
+    {185, 1, 1.09F, 1.00F, 1.00F, 1.00F, ranked(914, 5)},
+    {186, 5, 0.94F, 1.35F, 1.03F, 1.91F, ranked(919, 5)},  // problems nearby
+    {187, 3, 1.48F, 1.22F, 1.13F, 1.30F, ranked(924, 5)},  // problems nearby
+    {188, 1, 1.65F, 1.00F, 1.00F, 1.00F, ranked(929, 4)},
+    {189, 1, 2.12F, 1.00F, 1.00F, 1.00F, ranked(933, 5)},
+    {190, 1, 1.29F, 1.00F, 1.00F, 1.00F, ranked(938, 5)},
+    {191, 1, 1.65F, 1.00F, 1.00F, 1.00F, ranked(943, 4)},
+    {192, 20, 1.89F, 1.00F, 1.00F, 1.00F, ranked(947, 5)},
+    {193, 2, 1.34F, 1.00F, 1.00F, 1.00F, ranked(952, 5)},
+    {194, 3, 1.55F, 1.04F, 1.00F, 1.08F, ranked(957, 5)},  // problems nearby
+    {195, 6, 1.51F, 1.02F, 1.00F, 1.05F, ranked(962, 5)},
+    {196, 4, 2.03F, 1.00F, 1.00F, 1.00F, ranked(967, 5)},
+    {197, 2, 2.87F, 1.00F, 1.00F, 1.00F, ranked(972, 5)},
+    {198, 2, 1.06F, 1.00F, 1.00F, 1.00F, ranked(977, 5)},
+    {199, 5, 1.31F, 1.00F, 1.00F, 1.00F, ranked(982, 5)},
+    {200, 4, 1.39F, 1.00F, 1.00F, 1.00F, ranked(987, 5)},
+    {201, 7, 1.24F, 1.00F, 1.00F, 1.01F, ranked(992, 5)},
+    {202, 2, 1.08F, 1.00F, 1.00F, 1.00F, ranked(997, 5)},
+    {203, 5, 1.06F, 1.00F, 1.00F, 1.00F, ranked(1002, 5)},
+    {204, 4, 1.07F, 1.00F, 1.00F, 1.00F, ranked(1007, 5)},
+    {205, 2, 1.17F, 1.00F, 1.00F, 1.00F, ranked(1012, 5)},
+    {206, 7, 1.09F, 1.00F, 1.00F, 1.00F, ranked(1017, 5)},
+    {207, 2, 1.07F, 1.00F, 1.00F, 1.00F, ranked(1022, 5)},
+    {208, 2, 1.11F, 1.00F, 1.00F, 1.00F, ranked(1027, 5)},
+    {209, 1, 0.97F, 1.04F, 1.04F, 1.04F, ranked(1032, 6)},
+    {210, 3, 1.06F, 1.01F, 1.00F, 1.04F, ranked(1038, 3)},
+    {211, 5, 1.31F, 1.74F, 1.27F, 2.31F, ranked(1041, 5)},  // problems nearby
+    {212, 2, 1.09F, 1.00F, 1.00F, 1.00F, ranked(1046, 5)},
+    {213, 5, 1.09F, 1.00F, 1.00F, 1.00F, ranked(1051, 5)},
+    {214, 1, 1.18F, 1.00F, 1.00F, 1.00F, ranked(1056, 5)},
+    {215, 1, 1.08F, 1.00F, 1.00F, 1.00F, ranked(1061, 5)},
+    {216, 5, 2.34F, 1.02F, 1.00F, 1.04F, ranked(1066, 5)},
+    {217, 11, 1.15F, 1.57F, 1.24F, 2.04F, ranked(1071, 5)},  // problems nearby
+    {218, 1, 1.05F, 1.00F, 1.00F, 1.00F, ranked(1076, 4)},
+    {219, 4, 0.94F, 1.19F, 1.10F, 1.31F, ranked(1080, 6)},  // problems nearby
+    {220, 1, 1.15F, 1.00F, 1.00F, 1.00F, ranked(1086, 5)},
+    {221, 3, 2.54F, 1.00F, 1.00F, 1.00F, ranked(1091, 5)},
+    {222, 2, 1.26F, 1.00F, 1.00F, 1.00F, ranked(1096, 5)},
+    {223, 10, 3.06F, 1.00F, 1.00F, 1.00F, ranked(1101, 5)},
+    {224, 2, 1.37F, 1.00F, 1.00F, 1.00F, ranked(1106, 5)},
+    {225, 4, 1.40F, 1.00F, 1.00F, 1.00F, ranked(1111, 5)},
+    {226, 3, 1.91F, 1.00F, 1.00F, 1.00F, ranked(1116, 5)},
+    {227, 1, 1.81F, 1.00F, 1.00F, 1.00F, ranked(1121, 5)},
+    {228, 1, 1.48F, 1.00F, 1.00F, 1.00F, ranked(1126, 5)},
+    {229, 3, 1.42F, 1.00F, 1.00F, 1.00F, ranked(1131, 5)},
+    {230, 1, 1.85F, 1.00F, 1.00F, 1.00F, ranked(1136, 5)},
+    {231, 1, 1.00F, 1.00F, 1.00F, 1.00F, ranked(1141, 5)},
+    {232, 5, 1.28F, 1.00F, 1.00F, 1.00F, ranked(1146, 5)},
+    {233, 4, 1.14F, 1.84F, 1.13F, 3.44F, ranked(1151, 5)},  // problems nearby
+    {234, 1, 1.65F, 1.00F, 1.00F, 1.00F, ranked(1156, 5)},
+    {235, 1, 2.62F, 1.00F, 1.00F, 1.00F, ranked(1161, 5)},
+    {236, 4, 2.70F, 1.01F, 1.00F, 1.02F, ranked(1166, 5)},
+    {237, 1, 1.28F, 1.00F, 1.00F, 1.00F, ranked(1171, 5)},
+    {238, 5, 1.17F, 1.24F, 1.00F, 1.73F, ranked(1176, 5)},  // problems nearby
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.layout == MatrixLayout::transposed) {
-        if (problem.order == ListOrder::ascending) {
-            if (problem.elements() <= 39'000) {
-                if (ratio(problem.columns, problem.k) <= 128) {
-                    if (problem.columns <= 56) {
-                        // rank_sort default
-                        // 13 problems, margin 1.17, regret 1.01 [1.00, 1.02]
-                        return kLeaves[0];
-                    } else {
-                        if (problem.columns <= 1024) {
-                            // bitonic_sort_rows block=256
-                            // 45 problems, margin 2.21, regret 1.01 [1.00, 1.02]
-                            return kLeaves[1];
-                        } else {
-                            if (problem.columns <= 5600) {
-                                // bitonic_sort_rows block=1024
-                                // 5 problems, margin 2.00, regret 1.00 [1.00, 1.00]
-                                return kLeaves[2];
-                            } else {
-                                if (problem.results() <= 560) {
-                                    // segmented_radix_sort default
-                                    // 2 problems nearby, margin 1.47, regret 1.30 [1.00, 1.68]
-                                    return kLeaves[3];
-                                } else {
-                                    // block_rank_merge tile=256
-                                    // 1 problems, margin 1.68, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[4];
-                                }
-                            }
-                        }
-                    }
-                } else {
-                    if (product(problem.columns, problem.k) <= 15'000) {
-                        if (product(problem.columns, problem.k) <= 2700) {
-                            // block_rank_merge tile=64
-                            // 4 problems, margin 1.75, regret 1.02 [1.00, 1.05]
-                            return kLeaves[5];
-                        } else {
-                            if (ratio(problem.rows, problem.columns) <= 0.018) {
-                                // block_rank_merge tile=256
-                                // 6 problems, margin 1.40, regret 1.01 [1.00, 1.02]
-                                return kLeaves[6];
-                            } else {
-                                // bitonic_sort_rows block=256
-                                // 2 problems, margin 1.13, regret 1.00 [1.00, 1.00]
-                                return kLeaves[7];
-                            }
-                        }
-                    } else {
-                        // warp_select warps=16
-                        // 1 problems, margin 1.62, regret 1.00 [1.00, 1.00]
-                        return kLeaves[8];
-                    }
-                }
-            } else {
-                if (ratio(problem.rows, problem.k) <= 10'000) {
-                    if (problem.elements() <= 15'000'000) {
-                        if (problem.k <= 220) {
-                            if (problem.rows <= 8200) {
-                                if (ratio(problem.columns, problem.k) <= 9) {
-                                    if (ratio(problem.rows, problem.k) <= 18) {
-                                        // bitonic_sort_rows block=256
-                                        // 12 problems, margin 2.47, regret 1.01 [1.00, 1.02]
-                                        return kLeaves[9];
-                                    } else {
-                                        if (problem.elements() <= 65'536) {
-                                            // rank_sort default
-                                            // 4 problems, margin 1.23, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[10];
-                                        } else {
-                                            // warp_select warps=16
-                                            // 5 problems, margin 2.58, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[11];
-                                        }
-                                    }
-                                } else {
-                                    if (ratio(problem.columns, problem.k) <= 100'000) {
-                                        if (problem.columns <= 56) {
-                                            // rank_sort default
-                                            // 2 problems, margin 1.06, regret 1.00 [1.00, 1.01]
-                                            return kLeaves[12];
-                                        } else {
-                                            if (ratio(problem.rows, problem.k) <= 0.027) {
-                                                // radix_sort_rows default
-                                                // 3 problems, margin 1.07, regret 1.01 [1.00, 1.03]
-                                                return kLeaves[13];
-                                            } else {
-                                                if (ratio(problem.rows, problem.columns) <= 8.2e-06) {
-                                                    if (problem.elements() <= 1'800'000) {
-                                                        // warp_select warps=8
-                                                        // 5 problems nearby, margin 1.26, regret 1.18 [1.06, 1.29]
-                                                        return kLeaves[14];
-                                                    } else {
-                                                        // radix_sort_rows default
-                                                        // 1 problems, margin 1.48, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[15];
-                                                    }
-                                                } else {
-                                                    if (ratio(problem.rows, problem.columns) <= 0.12) {
-                                                        if (ratio(problem.columns, problem.k) <= 64) {
-                                                            if (problem.rows <= 15) {
-                                                                // block_rank_merge tile=256
-                                                                // 1 problems, margin 2.00, regret 1.00 [1.00, 1.00]
-                                                                return kLeaves[16];
-                                                            } else {
-                                                                // bitonic_sort_rows block=1024
-                                                                // 5 problems, margin 1.40, regret 1.08 [1.00, 1.22]
-                                                                return kLeaves[17];
-                                                            }
-                                                        } else {
-                                                            if (product(problem.columns, problem.k) <= 2700) {
-                                                                // block_rank_merge tile=64
-                                                                // 2 problems, margin 1.23, regret 1.00 [1.00, 1.00]
-                                                                return kLeaves[18];
-                                                            } else {
-                                                                // warp_select warps=16
-                                                                // 111 problems, margin 3.31, regret 1.07 [1.04, 1.11]
-                                                                return kLeaves[19];
-                                                            }
-                                                        }
-                                                    } else {
-                                                        if (problem.rows <= 470) {
-                                                            if (problem.results() <= 470) {
-                                                                // block_rank_merge tile=64
-                                                                // 4 problems, margin 1.32, regret 1.00 [1.00, 1.00]
-                                                                return kLeaves[20];
-                                                            } else {
-                                                                // bitonic_sort_rows block=256
-                                                                // 18 problems, margin 1.64, regret 1.06 [1.02, 1.11]
-                                                                return kLeaves[21];
-                                                            }
-                                                        } else {
-                                                            if (ratio(problem.columns, problem.k) <= 3900) {
-                                                                // warp_select warps=16
-                                                                // 38 problems, margin 3.29, regret 1.04 [1.01, 1.07]
-                                                                return kLeaves[22];
-                                                            } else {
-                                                                // warp_select warps=4
-                                                                // 1 problems, margin 5.22, regret 1.00 [1.00, 1.00]
-                                                                return kLeaves[23];
-                                                            }
-                                                        }
-                                                    }
-                                                }
-                                            }
-                                        }
-                                    } else {
-                                        // warp_select warps=8
-                                        // 2 problems, margin 2.30, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[24];
-                                    }
-                                }
-                            } else {
-                                if (problem.columns <= 39) {
-                                    // register_insertion block=32;texture=0
-                                    // 5 problems nearby, margin 1.41, regret 1.19 [1.02, 1.59]
-                                    return kLeaves[25];
-                                } else {
-                                    if (problem.k <= 64) {
-                                        if (problem.rows <= 56'000) {
-                                            // warp_select warps=8
-                                            // 15 problems, margin 2.02, regret 1.00 [1.00, 1.01]
-                                            return kLeaves[26];
-                                        } else {
-                                            // register_insertion block=64;texture=1
-                                            // 2 problems, margin 1.08, regret 1.01 [1.00, 1.02]
-                                            return kLeaves[27];
-                                        }
-                                    } else {
-                                        // warp_select warps=16
-                                        // 3 problems, margin 2.73, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[28];
-                                    }
-                                }
-                            }
-                        } else {
-                            if (problem.columns <= 3900) {
-                                if (problem.elements() <= 2'700'000) {
-                                    if (problem.rows <= 120) {
-                                        // bitonic_sort_rows block=1024
-                                        // 3 problems, margin 1.55, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[29];
-                                    } else {
-                                        // bitonic_sort_rows block=256
-                                        // 6 problems, margin 2.43, regret 1.02 [1.00, 1.06]
-                                        return kLeaves[30];
-                                    }
-                                } else {
-                                    if (problem.results() <= 5'600'000) {
-                                        // warp_select warps=16
-                                        // 5 problems nearby, margin 1.02, regret 1.40 [1.01, 2.22]
-                                        return kLeaves[31];
-                                    } else {
-                                        // global_insertion block=64
-                                        // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[32];
-                                    }
-                                }
-                            } else {
-                                if (ratio(problem.rows, problem.columns) <= 6.8e-05) {
-                                    if (problem.elements() <= 4'700'000) {
-                                        // radix_sort_rows default
-                                        // 4 problems nearby, margin 0.87, regret 1.70 [1.12, 2.77]
-                                        return kLeaves[33];
-                                    } else {
-                                        // warp_select warps=16
-                                        // 2 problems nearby, margin 0.93, regret 1.48 [1.00, 2.18]
-                                        return kLeaves[34];
-                                    }
-                                } else {
-                                    if (problem.elements() <= 10'000'000) {
-                                        if (ratio(problem.columns, problem.k) <= 390) {
-                                            // segmented_radix_sort default
-                                            // 10 problems, margin 2.56, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[35];
-                                        } else {
-                                            // warp_select warps=16
-                                            // 1 problems nearby, margin 0.46, regret 2.18 [2.18, 2.18]
-                                            return kLeaves[36];
-                                        }
-                                    } else {
-                                        // warp_select warps=16
-                                        // 7 problems nearby, margin 1.08, regret 1.30 [1.02, 1.91]
-                                        return kLeaves[37];
-                                    }
-                                }
-                            }
-                        }
-                    } else {
-                        if (problem.k <= 220) {
-                            if (problem.k <= 27) {
-                                if (ratio(problem.rows, problem.k) <= 18) {
-                                    if (problem.results() <= 330) {
-                                        // warp_select warps=16
-                                        // 1 problems, margin 5.93, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[38];
-                                    } else {
-                                        // warp_select warps=8
-                                        // 3 problems, margin 10.25, regret 1.01 [1.00, 1.04]
-                                        return kLeaves[39];
-                                    }
-                                } else {
-                                    if (product(problem.columns, problem.k) <= 10'000'000) {
-                                        if (product(problem.rows, problem.k) <= 56'000) {
-                                            if (problem.rows <= 15'000) {
-                                                // warp_select warps=4
-                                                // 26 problems, margin 12.61, regret 1.01 [1.00, 1.03]
-                                                return kLeaves[40];
-                                            } else {
-                                                // register_insertion block=32;texture=0
-                                                // 1 problems, margin 1.50, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[41];
-                                            }
-                                        } else {
-                                            // warp_select warps=4
-                                            // 13 problems, margin 5.96, regret 1.02 [1.00, 1.05]
-                                            return kLeaves[42];
-                                        }
-                                    } else {
-                                        // warp_select warps=8
-                                        // 1 problems, margin 12.88, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[43];
-                                    }
-                                }
-                            } else {
-                                if (problem.results() <= 134'217'728) {
-                                    if (ratio(problem.rows, problem.k) <= 1.5) {
-                                        // warp_select warps=16
-                                        // 1 problems, margin 2.29, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[44];
-                                    } else {
-                                        if (problem.rows <= 18'000) {
-                                            if (problem.k <= 32) {
-                                                if (problem.results() <= 15'000) {
-                                                    // warp_select warps=8
-                                                    // 1 problems, margin 3.39, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[45];
-                                                } else {
-                                                    // warp_select warps=4
-                                                    // 3 problems, margin 12.14, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[46];
-                                                }
-                                            } else {
-                                                // warp_select warps=8
-                                                // 16 problems, margin 7.46, regret 1.00 [1.00, 1.01]
-                                                return kLeaves[47];
-                                            }
-                                        } else {
-                                            // warp_select warps=8
-                                            // 14 problems, margin 3.67, regret 1.03 [1.00, 1.06]
-                                            return kLeaves[48];
-                                        }
-                                    }
-                                } else {
-                                    // global_insertion block=256
-                                    // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[49];
-                                }
-                            }
-                        } else {
-                            // warp_select warps=16
-                            // 9 problems, margin 4.32, regret 1.00 [1.00, 1.00]
-                            return kLeaves[50];
-                        }
-                    }
-                } else {
-                    if (ratio(problem.rows, problem.columns) <= 82) {
-                        if (product(problem.rows, problem.k) <= 32'768) {
-                            // warp_select warps=4
-                            // 1 problems, margin 1.53, regret 1.00 [1.00, 1.00]
-                            return kLeaves[51];
-                        } else {
-                            if (product(problem.columns, problem.k) <= 3900) {
-                                // register_insertion block=256;texture=0
-                                // 2 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                                return kLeaves[52];
-                            } else {
-                                // warp_select warps=4
-                                // 3 problems, margin 2.44, regret 1.00 [1.00, 1.00]
-                                return kLeaves[53];
-                            }
-                        }
-                    } else {
-                        if (problem.k <= 27) {
-                            if (ratio(problem.rows, problem.k) <= 22'000) {
-                                // register_insertion block=64;texture=0
-                                // 6 problems, margin 1.78, regret 1.01 [1.00, 1.01]
-                                return kLeaves[54];
-                            } else {
-                                // register_insertion block=256;texture=0
-                                // 18 problems, margin 1.91, regret 1.00 [1.00, 1.01]
-                                return kLeaves[55];
-                            }
-                        } else {
-                            if (problem.elements() <= 47'000'000) {
-                                // global_insertion block=64
-                                // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                return kLeaves[56];
-                            } else {
-                                // warp_select warps=4
-                                // 1 problems, margin 1.27, regret 1.00 [1.00, 1.00]
-                                return kLeaves[57];
-                            }
-                        }
-                    }
-                }
-            }
-        } else {
-            if (ratio(problem.columns, problem.k) <= 6) {
-                if (problem.rows <= 10'000) {
-                    if (problem.k <= 15) {
-                        if (problem.elements() <= 16'384) {
-                            // rank_sort default
-                            // 1 problems, margin 1.20, regret 1.00 [1.00, 1.00]
-                            return kLeaves[58];
-                        } else {
-                            // warp_select warps=16
-                            // 3 problems nearby, margin 1.66, regret 1.72 [1.00, 2.73]
-                            return kLeaves[59];
-                        }
-                    } else {
-                        if (problem.elements() <= 12'000'000) {
-                            if (problem.columns <= 1800) {
-                                if (problem.columns <= 180) {
-                                    if (problem.rows <= 820) {
-                                        // copy_rows default
-                                        // else bitonic_sort_rows block=256
-                                        // 7 problems, margin 1.32, regret 1.01 [1.00, 1.02]
-                                        return kLeaves[60];
-                                    } else {
-                                        // copy_rows default
-                                        // else warp_select warps=16
-                                        // 3 problems, margin 2.83, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[61];
-                                    }
-                                } else {
-                                    if (ratio(problem.rows, problem.k) <= 47) {
-                                        if (ratio(problem.rows, problem.columns) <= 1.5) {
-                                            if (problem.columns <= 1200) {
-                                                // copy_rows default
-                                                // else bitonic_sort_rows block=256
-                                                // 7 problems, margin 3.01, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[62];
-                                            } else {
-                                                // bitonic_sort_rows block=1024
-                                                // 1 problems, margin 2.27, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[63];
-                                            }
-                                        } else {
-                                            if (problem.columns <= 1024) {
-                                                // copy_rows default
-                                                // else bitonic_sort_rows block=256
-                                                // 4 problems, margin 33.46, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[64];
-                                            } else {
-                                                // warp_select warps=16
-                                                // 1 problems, margin 1.49, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[65];
-                                            }
-                                        }
-                                    } else {
-                                        // warp_select warps=16
-                                        // 3 problems nearby, margin 2.20, regret 2.36 [1.00, 11.67]
-                                        return kLeaves[66];
-                                    }
-                                }
-                            } else {
-                                // segmented_radix_sort default
-                                // 3 problems nearby, margin 0.62, regret 3.54 [1.00, 13.70]
-                                return kLeaves[67];
-                            }
-                        } else {
-                            // warp_select warps=16
-                            // 1 problems nearby, margin 1.49, regret 1.00 [1.00, 1.00]
-                            return kLeaves[68];
-                        }
-                    }
-                } else {
-                    if (ratio(problem.columns, problem.k) <= 1) {
-                        // copy_rows default
-                        // 2 problems, margin 5.82, regret 1.00 [1.00, 1.00]
-                        return kLeaves[69];
-                    } else {
-                        if (problem.columns <= 3300) {
-                            if (ratio(problem.rows, problem.columns) <= 680) {
-                                if (problem.k <= 220) {
-                                    // warp_select warps=8
-                                    // 2 problems, margin 1.40, regret 1.03 [1.00, 1.06]
-                                    return kLeaves[70];
-                                } else {
-                                    // warp_select warps=16
-                                    // else bitonic_sort_rows block=256
-                                    // 4 problems nearby, margin 0.49, regret 2.11 [1.09, 6.60]
-                                    return kLeaves[71];
-                                }
-                            } else {
-                                if (problem.k <= 56) {
-                                    // register_insertion block=64;texture=0
-                                    // 3 problems, margin 1.47, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[72];
-                                } else {
-                                    // warp_select warps=8
-                                    // 3 problems nearby, margin 0.50, regret 1.99 [1.06, 5.14]
-                                    return kLeaves[73];
-                                }
-                            }
-                        } else {
-                            // segmented_radix_sort default
-                            // 1 problems, margin 1.41, regret 1.00 [1.00, 1.00]
-                            return kLeaves[74];
-                        }
-                    }
-                }
-            } else {
-                if (problem.elements() <= 6'800'000) {
-                    if (problem.elements() <= 12'000) {
-                        if (ratio(problem.columns, problem.k) <= 220) {
-                            if (problem.columns <= 47) {
-                                // rank_sort default
-                                // 2 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                                return kLeaves[75];
-                            } else {
-                                if (problem.columns <= 1000) {
-                                    // bitonic_sort_rows block=256
-                                    // 5 problems, margin 1.46, regret 1.01 [1.00, 1.03]
-                                    return kLeaves[76];
-                                } else {
-                                    // bitonic_sort_rows block=1024
-                                    // 1 problems, margin 1.21, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[77];
-                                }
-                            }
-                        } else {
-                            if (ratio(problem.columns, problem.k) <= 330) {
-                                // block_rank_merge tile=64
-                                // 2 problems, margin 1.34, regret 1.00 [1.00, 1.00]
-                                return kLeaves[78];
-                            } else {
-                                // block_rank_merge tile=256
-                                // 2 problems, margin 1.73, regret 1.00 [1.00, 1.00]
-                                return kLeaves[79];
-                            }
-                        }
-                    } else {
-                        if (problem.k <= 390) {
-                            if (ratio(problem.rows, problem.columns) <= 150) {
-                                if (ratio(problem.columns, problem.k) <= 27) {
-                                    if (problem.rows <= 820) {
-                                        if (problem.rows <= 82) {
-                                            if (problem.columns <= 4700) {
-                                                // bitonic_sort_rows block=1024
-                                                // 1 problems, margin 2.26, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[80];
-                                            } else {
-                                                // segmented_radix_sort default
-                                                // 2 problems nearby, margin 1.23, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[81];
-                                            }
-                                        } else {
-                                            // bitonic_sort_rows block=256
-                                            // 2 problems, margin 3.40, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[82];
-                                        }
-                                    } else {
-                                        // warp_select warps=16
-                                        // 3 problems, margin 2.01, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[83];
-                                    }
-                                } else {
-                                    if (ratio(problem.rows, problem.k) <= 0.027) {
-                                        // radix_sort_rows default
-                                        // 1 problems, margin 3.39, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[84];
-                                    } else {
-                                        if (problem.k <= 220) {
-                                            if (problem.rows <= 8192) {
-                                                if (ratio(problem.columns, problem.k) <= 56) {
-                                                    if (ratio(problem.rows, problem.columns) <= 0.18) {
-                                                        if (problem.columns <= 3900) {
-                                                            if (ratio(problem.rows, problem.columns) <= 0.047) {
-                                                                // bitonic_sort_rows block=1024
-                                                                // 1 problems, margin 1.33, regret 1.00 [1.00, 1.00]
-                                                                return kLeaves[85];
-                                                            } else {
-                                                                // bitonic_sort_rows block=256
-                                                                // 1 problems, margin 1.02, regret 1.00 [1.00, 1.00]
-                                                                return kLeaves[86];
-                                                            }
-                                                        } else {
-                                                            // segmented_radix_sort default
-                                                            // 1 problems, margin 1.21, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[87];
-                                                        }
-                                                    } else {
-                                                        if (problem.rows <= 470) {
-                                                            if (problem.rows <= 150) {
-                                                                // block_rank_merge tile=64
-                                                                // 1 problems, margin 1.16, regret 1.00 [1.00, 1.00]
-                                                                return kLeaves[88];
-                                                            } else {
-                                                                // bitonic_sort_rows block=256
-                                                                // 1 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                                                                return kLeaves[89];
-                                                            }
-                                                        } else {
-                                                            // warp_select warps=16
-                                                            // 1 problems, margin 3.87, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[90];
-                                                        }
-                                                    }
-                                                } else {
-                                                    if (problem.columns <= 390'000) {
-                                                        if (ratio(problem.rows, problem.k) <= 0.039) {
-                                                            // block_rank_merge tile=256
-                                                            // 1 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[91];
-                                                        } else {
-                                                            if (problem.k <= 150) {
-                                                                // warp_select warps=16
-                                                                // 42 problems, margin 3.21, regret 1.07 [1.02, 1.15]
-                                                                return kLeaves[92];
-                                                            } else {
-                                                                // segmented_radix_sort default
-                                                                // 3 problems nearby, margin 1.14, regret 1.31 [1.00, 2.20]
-                                                                return kLeaves[93];
-                                                            }
-                                                        }
-                                                    } else {
-                                                        // warp_select warps=8
-                                                        // 4 problems nearby, margin 4.98, regret 1.06 [1.00, 1.13]
-                                                        return kLeaves[94];
-                                                    }
-                                                }
-                                            } else {
-                                                // warp_select warps=8
-                                                // 3 problems, margin 2.33, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[95];
-                                            }
-                                        } else {
-                                            // segmented_radix_sort default
-                                            // 4 problems nearby, margin 1.99, regret 1.36 [1.00, 1.85]
-                                            return kLeaves[96];
-                                        }
-                                    }
-                                }
-                            } else {
-                                // register_insertion block=32;texture=0
-                                // 3 problems, margin 1.71, regret 1.00 [1.00, 1.01]
-                                return kLeaves[97];
-                            }
-                        } else {
-                            if (ratio(problem.rows, problem.columns) <= 6.8e-05) {
-                                // radix_sort_rows default
-                                // 2 problems nearby, margin 1.13, regret 1.69 [1.00, 2.86]
-                                return kLeaves[98];
-                            } else {
-                                // segmented_radix_sort default
-                                // 1 problems, margin 1.24, regret 1.00 [1.00, 1.00]
-                                return kLeaves[99];
-                            }
-                        }
-                    }
-                } else {
-                    if (ratio(problem.rows, problem.k) <= 22'000) {
-                        if (problem.k <= 150) {
-                            if (ratio(problem.rows, problem.k) <= 3900) {
-                                if (problem.rows <= 64) {
-                                    // warp_select warps=16
-                                    // 1 problems, margin 3.25, regret 1.03 [1.03, 1.03]
-                                    return kLeaves[100];
-                                } else {
-                                    if (ratio(problem.columns, problem.k) <= 262'144) {
-                                        if (ratio(problem.rows, problem.columns) <= 0.12) {
-                                            if (product(problem.columns, problem.k) <= 82'000) {
-                                                // warp_select warps=4
-                                                // 1 problems, margin 11.26, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[101];
-                                            } else {
-                                                if (problem.rows <= 390) {
-                                                    // warp_select warps=8
-                                                    // 6 problems, margin 6.83, regret 1.01 [1.00, 1.02]
-                                                    return kLeaves[102];
-                                                } else {
-                                                    if (ratio(problem.rows, problem.columns) <= 0.0039) {
-                                                        if (problem.results() <= 15'000) {
-                                                            // warp_select warps=4
-                                                            // 4 problems, margin 18.25, regret 1.00 [1.00, 1.00]
-                                                            return kLeaves[103];
-                                                        } else {
-                                                            // warp_select warps=8
-                                                            // 4 problems nearby, margin 11.40, regret 1.02 [1.00, 1.06]
-                                                            return kLeaves[104];
-                                                        }
-                                                    } else {
-                                                        // warp_select warps=8
-                                                        // 6 problems, margin 6.49, regret 1.00 [1.00, 1.01]
-                                                        return kLeaves[105];
-                                                    }
-                                                }
-                                            }
-                                        } else {
-                                            if (ratio(problem.columns, problem.k) <= 820) {
-                                                // warp_select warps=8
-                                                // 9 problems, margin 3.06, regret 1.01 [1.00, 1.03]
-                                                return kLeaves[106];
-                                            } else {
-                                                // warp_select warps=4
-                                                // 5 problems, margin 10.16, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[107];
-                                            }
-                                        }
-                                    } else {
-                                        // warp_select warps=4
-                                        // 2 problems nearby, margin 4.46, regret 1.30 [1.11, 1.51]
-                                        return kLeaves[108];
-                                    }
-                                }
-                            } else {
-                                if (problem.columns <= 330) {
-                                    if (problem.elements() <= 22'000'000) {
-                                        // register_insertion block=64;texture=0
-                                        // 1 problems nearby, margin 0.78, regret 1.28 [1.28, 1.28]
-                                        return kLeaves[109];
-                                    } else {
-                                        // global_insertion block=64
-                                        // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[110];
-                                    }
-                                } else {
-                                    if (problem.k <= 12) {
-                                        // warp_select warps=4
-                                        // 3 problems, margin 1.99, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[111];
-                                    } else {
-                                        // warp_select warps=8
-                                        // 5 problems nearby, margin 1.57, regret 1.13 [1.01, 1.30]
-                                        return kLeaves[112];
-                                    }
-                                }
-                            }
-                        } else {
-                            if (problem.columns <= 3300) {
-                                // warp_select warps=8
-                                // 1 problems, margin 1.98, regret 1.00 [1.00, 1.00]
-                                return kLeaves[113];
-                            } else {
-                                // warp_select warps=16
-                                // 4 problems, margin 2.04, regret 1.00 [1.00, 1.00]
-                                return kLeaves[114];
-                            }
-                        }
-                    } else {
-                        if (ratio(problem.rows, problem.columns) <= 32) {
-                            // warp_select warps=4
-                            // 2 problems nearby, margin 1.35, regret 1.33 [1.00, 1.78]
-                            return kLeaves[115];
-                        } else {
-                            // register_insertion block=256;texture=0
-                            // 6 problems, margin 1.82, regret 1.01 [1.00, 1.01]
-                            return kLeaves[116];
-                        }
-                    }
-                }
-            }
-        }
-    } else {
-        if (problem.order == ListOrder::ascending) {
-            if (ratio(problem.rows, problem.columns) <= 0.00068) {
-                if (ratio(problem.rows, problem.columns) <= 8.2e-05) {
-                    if (product(problem.columns, problem.k) <= 18'000'000) {
-                        if (problem.elements() <= 39'000) {
-                            if (problem.results() <= 390) {
-                                // block_rows threads=512;per_thread=32
-                                // 3 problems, margin 1.31, regret 1.00 [1.00, 1.00]
-                                return kLeaves[117];
-                            } else {
-                                // block_cut_rows per_thread=32
-                                // 1 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                                return kLeaves[118];
-                            }
-                        } else {
-                            if (problem.rows <= 18) {
-                                // block_cut_rows per_thread=32
-                                // else split_rows columns=2048
-                                // 56 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                return kLeaves[119];
-                            } else {
-                                // split_rows columns=8192
-                                // 2 problems, margin 1.97, regret 1.00 [1.00, 1.00]
-                                return kLeaves[120];
-                            }
-                        }
-                    } else {
-                        if (problem.rows <= 32) {
-                            // split_rows columns=8192
-                            // 18 problems, margin 2.52, regret 1.00 [1.00, 1.00]
-                            return kLeaves[121];
-                        } else {
-                            // block_rows threads=512;per_thread=32
-                            // 1 problems, margin 1.44, regret 1.00 [1.00, 1.00]
-                            return kLeaves[122];
-                        }
-                    }
-                } else {
-                    if (problem.columns <= 15'000) {
-                        if (product(problem.columns, problem.k) <= 3'900'000) {
-                            if (problem.columns <= 4096) {
-                                // block_rows threads=256;per_thread=16
-                                // 4 problems, margin 1.25, regret 1.00 [1.00, 1.00]
-                                return kLeaves[123];
-                            } else {
-                                // block_rows threads=256;per_thread=32
-                                // 17 problems, margin 1.37, regret 1.03 [1.00, 1.06]
-                                return kLeaves[124];
-                            }
-                        } else {
-                            // block_cut_rows per_thread=32
-                            // 2 problems, margin 1.17, regret 1.00 [1.00, 1.00]
-                            return kLeaves[125];
-                        }
-                    } else {
-                        if (problem.rows <= 120) {
-                            if (problem.results() <= 39) {
-                                if (problem.columns <= 47'000) {
-                                    // block_rows threads=512;per_thread=32
-                                    // 6 problems nearby, margin 1.15, regret 1.11 [1.02, 1.22]
-                                    return kLeaves[126];
-                                } else {
-                                    // split_rows columns=2048
-                                    // 2 problems, margin 1.20, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[127];
-                                }
-                            } else {
-                                if (problem.elements() <= 1'000'000) {
-                                    // block_rows threads=512;per_thread=32
-                                    // 6 problems, margin 1.30, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[128];
-                                } else {
-                                    if (problem.rows <= 39) {
-                                        // split_rows columns=8192
-                                        // 8 problems, margin 1.09, regret 1.03 [1.01, 1.04]
-                                        return kLeaves[129];
-                                    } else {
-                                        // block_rows threads=512;per_thread=32
-                                        // 8 problems, margin 1.54, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[130];
-                                    }
-                                }
-                            }
-                        } else {
-                            // block_rows threads=256;per_thread=32
-                            // 3 problems, margin 2.72, regret 1.00 [1.00, 1.00]
-                            return kLeaves[131];
-                        }
-                    }
-                }
-            } else {
-                if (ratio(problem.columns, problem.k) <= 7) {
-                    if (ratio(problem.columns, problem.k) <= 2) {
-                        if (ratio(problem.rows, problem.columns) <= 2048) {
-                            if (product(problem.columns, problem.k) <= 1'048'576) {
-                                if (problem.keys == KeyType::bfloat16) {
-                                    // block_cut_rows per_thread=16
-                                    // 2 problems, margin 1.35, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[132];
-                                } else {
-                                    if (problem.elements() <= 268'435'456) {
-                                        if (product(problem.columns, problem.k) <= 82'000) {
-                                            // warp_sort_rows default
-                                            // 44 problems, margin 1.35, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[133];
-                                        } else {
-                                            if (ratio(problem.columns, problem.k) <= 1.8) {
-                                                // warp_sort_rows default
-                                                // 31 problems, margin 1.42, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[134];
-                                            } else {
-                                                if (problem.elements() <= 1'000'000) {
-                                                    // warp_sort_rows default
-                                                    // 5 problems, margin 1.24, regret 1.01 [1.00, 1.03]
-                                                    return kLeaves[135];
-                                                } else {
-                                                    // warp_cut_rows room=1
-                                                    // 14 problems, margin 1.55, regret 1.05 [1.00, 1.16]
-                                                    return kLeaves[136];
-                                                }
-                                            }
-                                        }
-                                    } else {
-                                        // warp_cut_rows room=1
-                                        // 1 problems, margin 1.74, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[137];
-                                    }
-                                }
-                            } else {
-                                // block_rows threads=256;per_thread=16
-                                // 1 problems, margin 1.78, regret 1.00 [1.00, 1.00]
-                                return kLeaves[138];
-                            }
-                        } else {
-                            if (problem.k <= 128) {
-                                // warp_packed_rows lanes=4
-                                // else warp_sort_rows default
-                                // 8 problems, margin 1.40, regret 1.00 [1.00, 1.00]
-                                return kLeaves[139];
-                            } else {
-                                // warp_cut_rows room=1
-                                // 1 problems, margin 2.29, regret 1.00 [1.00, 1.00]
-                                return kLeaves[140];
-                            }
-                        }
-                    } else {
-                        if (problem.columns <= 256) {
-                            if (ratio(problem.rows, problem.columns) <= 120) {
-                                if (ratio(problem.rows, problem.k) <= 256) {
-                                    // warp_sort_rows default
-                                    // 11 problems, margin 1.19, regret 1.01 [1.00, 1.02]
-                                    return kLeaves[141];
-                                } else {
-                                    // warp_cut_rows room=1
-                                    // 3 problems, margin 1.10, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[142];
-                                }
-                            } else {
-                                // warp_packed_rows lanes=4
-                                // else warp_sort_rows default
-                                // 7 problems, margin 1.14, regret 1.02 [1.01, 1.05]
-                                return kLeaves[143];
-                            }
-                        } else {
-                            if (problem.columns <= 2200) {
-                                if (problem.rows <= 150) {
-                                    if (problem.k <= 330) {
-                                        // warp_cut_rows room=1
-                                        // 13 problems, margin 1.28, regret 1.03 [1.01, 1.05]
-                                        return kLeaves[144];
-                                    } else {
-                                        // warp_sort_rows default
-                                        // else block_rows threads=256;per_thread=16
-                                        // 3 problems, margin 1.20, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[145];
-                                    }
-                                } else {
-                                    // warp_cut_rows room=1
-                                    // 19 problems, margin 2.12, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[146];
-                                }
-                            } else {
-                                // block_cut_rows per_thread=32
-                                // 1 problems, margin 0.85, regret 1.18 [1.18, 1.18]
-                                return kLeaves[147];
-                            }
-                        }
-                    }
-                } else {
-                    if (problem.columns <= 2200) {
-                        if (ratio(problem.rows, problem.columns) <= 2700) {
-                            if (problem.keys == KeyType::float32) {
-                                if (problem.k <= 33) {
-                                    if (problem.columns <= 120) {
-                                        if (ratio(problem.rows, problem.columns) <= 14) {
-                                            if (problem.k <= 2) {
-                                                // warp_rows lanes=32
-                                                // 5 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[148];
-                                            } else {
-                                                // warp_sort_rows default
-                                                // 6 problems, margin 1.30, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[149];
-                                            }
-                                        } else {
-                                            if (problem.rows <= 12'000) {
-                                                // warp_packed_rows lanes=8
-                                                // 6 problems, margin 1.06, regret 1.01 [1.00, 1.03]
-                                                return kLeaves[150];
-                                            } else {
-                                                // warp_packed_rows lanes=4
-                                                // 4 problems, margin 1.13, regret 1.03 [1.00, 1.08]
-                                                return kLeaves[151];
-                                            }
-                                        }
-                                    } else {
-                                        if (ratio(problem.rows, problem.columns) <= 820) {
-                                            if (problem.elements() <= 2'700'000) {
-                                                if (problem.columns <= 1024) {
-                                                    // warp_rows lanes=32
-                                                    // 49 problems, margin 1.02, regret 1.02 [1.01, 1.03]
-                                                    return kLeaves[152];
-                                                } else {
-                                                    if (problem.rows <= 330) {
-                                                        // block_rows threads=128;per_thread=16
-                                                        // 6 problems, margin 1.49, regret 1.02 [1.00, 1.05]
-                                                        return kLeaves[153];
-                                                    } else {
-                                                        // warp_rows lanes=32
-                                                        // 3 problems, margin 1.10, regret 1.04 [1.00, 1.12]
-                                                        return kLeaves[154];
-                                                    }
-                                                }
-                                            } else {
-                                                if (problem.columns <= 470) {
-                                                    // warp_packed_rows lanes=8
-                                                    // else warp_rows lanes=16
-                                                    // 15 problems, margin 1.01, regret 1.01 [1.00, 1.02]
-                                                    return kLeaves[155];
-                                                } else {
-                                                    // warp_rows lanes=32
-                                                    // else block_rows threads=128;per_thread=16
-                                                    // 36 problems, margin 1.06, regret 1.01 [1.00, 1.02]
-                                                    return kLeaves[156];
-                                                }
-                                            }
-                                        } else {
-                                            // warp_packed_rows lanes=8
-                                            // else warp_rows lanes=16
-                                            // 3 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[157];
-                                        }
-                                    }
-                                } else {
-                                    if (ratio(problem.columns, problem.k) <= 32) {
-                                        if (problem.k <= 100) {
-                                            if (problem.results() <= 56) {
-                                                // warp_rows lanes=32
-                                                // 2 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[158];
-                                            } else {
-                                                // warp_cut_rows room=1
-                                                // else block_rows threads=256;per_thread=16
-                                                // 13 problems, margin 1.18, regret 1.03 [1.01, 1.06]
-                                                return kLeaves[159];
-                                            }
-                                        } else {
-                                            if (problem.k <= 128) {
-                                                // warp_packed_rows lanes=32
-                                                // 9 problems, margin 1.13, regret 1.03 [1.00, 1.08]
-                                                return kLeaves[160];
-                                            } else {
-                                                // warp_cut_rows room=1
-                                                // 4 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[161];
-                                            }
-                                        }
-                                    } else {
-                                        if (problem.elements() <= 16'384) {
-                                            // block_rows threads=128;per_thread=16
-                                            // 2 problems, margin 1.48, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[162];
-                                        } else {
-                                            // warp_cut_rows room=1
-                                            // else block_rows threads=128;per_thread=16
-                                            // 3 problems, margin 1.12, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[163];
-                                        }
-                                    }
-                                }
-                            } else {
-                                // warp_packed_rows lanes=32
-                                // 18 problems, margin 1.41, regret 1.00 [1.00, 1.00]
-                                return kLeaves[164];
-                            }
-                        } else {
-                            if (problem.columns <= 16) {
-                                // global_insertion block=64
-                                // 2 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                                return kLeaves[165];
-                            } else {
-                                // warp_packed_rows lanes=4
-                                // else warp_packed_rows lanes=8
-                                // 23 problems, margin 1.32, regret 1.01 [1.00, 1.02]
-                                return kLeaves[166];
-                            }
-                        }
-                    } else {
-                        if (problem.rows <= 330) {
-                            if (problem.columns <= 4096) {
-                                // block_rows threads=256;per_thread=16
-                                // 8 problems, margin 1.28, regret 1.03 [1.00, 1.06]
-                                return kLeaves[167];
-                            } else {
-                                if (ratio(problem.rows, problem.columns) <= 0.001) {
-                                    if (problem.elements() <= 65'536) {
-                                        // block_rows threads=256;per_thread=32
-                                        // 2 problems, margin 1.42, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[168];
-                                    } else {
-                                        // block_rows threads=512;per_thread=32
-                                        // 6 problems, margin 1.48, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[169];
-                                    }
-                                } else {
-                                    if (ratio(problem.rows, problem.k) <= 0.068) {
-                                        // block_rows threads=256;per_thread=16
-                                        // 3 problems, margin 1.03, regret 1.04 [1.00, 1.11]
-                                        return kLeaves[170];
-                                    } else {
-                                        if (problem.elements() <= 1'200'000) {
-                                            // block_rows threads=256;per_thread=32
-                                            // 22 problems, margin 1.58, regret 1.03 [1.00, 1.06]
-                                            return kLeaves[171];
-                                        } else {
-                                            if (problem.rows <= 100) {
-                                                // block_rows threads=512;per_thread=32
-                                                // 9 problems, margin 1.43, regret 1.02 [1.01, 1.05]
-                                                return kLeaves[172];
-                                            } else {
-                                                // block_rows threads=256;per_thread=32
-                                                // 9 problems, margin 2.13, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[173];
-                                            }
-                                        }
-                                    }
-                                }
-                            }
-                        } else {
-                            if (ratio(problem.columns, problem.k) <= 39) {
-                                if (ratio(problem.rows, problem.columns) <= 0.22) {
-                                    // block_rows threads=128;per_thread=32
-                                    // 1 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[174];
-                                } else {
-                                    // block_cut_rows per_thread=32
-                                    // 10 problems, margin 1.73, regret 1.02 [1.00, 1.07]
-                                    return kLeaves[175];
-                                }
-                            } else {
-                                if (product(problem.columns, problem.k) <= 180'000'000) {
-                                    if (product(problem.columns, problem.k) <= 16'384) {
-                                        if (problem.columns <= 3900) {
-                                            // block_rows threads=128;per_thread=32
-                                            // 4 problems, margin 1.32, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[176];
-                                        } else {
-                                            // block_rows threads=128;per_thread=16
-                                            // 6 problems, margin 1.73, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[177];
-                                        }
-                                    } else {
-                                        // block_rows threads=128;per_thread=32
-                                        // 113 problems, margin 4.01, regret 1.02 [1.01, 1.04]
-                                        return kLeaves[178];
-                                    }
-                                } else {
-                                    // block_rows threads=256;per_thread=32
-                                    // 2 problems, margin 4.14, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[179];
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        } else {
-            if (ratio(problem.rows, problem.columns) <= 0.00039) {
-                if (ratio(problem.rows, problem.columns) <= 8.2e-05) {
-                    if (product(problem.columns, problem.k) <= 10'000'000) {
-                        if (problem.columns <= 27'000) {
-                            // block_rows threads=512;per_thread=32
-                            // 5 problems nearby, margin 0.85, regret 1.20 [1.07, 1.35]
-                            return kLeaves[180];
-                        } else {
-                            // split_rows columns=2048
-                            // 11 problems, margin 2.02, regret 1.00 [1.00, 1.00]
-                            return kLeaves[181];
-                        }
-                    } else {
-                        // block_cut_rows per_thread=32
-                        // else split_rows columns=8192
-                        // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                        return kLeaves[182];
-                    }
-                } else {
-                    if (product(problem.columns, problem.k) <= 2'200'000) {
-                        if (problem.columns <= 8192) {
-                            if (problem.results() <= 32) {
-                                // block_rows threads=256;per_thread=16
-                                // 2 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                                return kLeaves[183];
-                            } else {
-                                // block_cut_rows per_thread=16
-                                // 1 problems, margin 2.37, regret 1.00 [1.00, 1.00]
-                                return kLeaves[184];
-                            }
-                        } else {
-                            if (problem.elements() <= 470'000) {
-                                // block_rows threads=512;per_thread=32
-                                // 1 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                                return kLeaves[185];
-                            } else {
-                                if (problem.elements() <= 10'000'000) {
-                                    // split_rows columns=2048
-                                    // 5 problems nearby, margin 0.94, regret 1.35 [1.03, 1.91]
-                                    return kLeaves[186];
-                                } else {
-                                    // block_rows threads=512;per_thread=32
-                                    // 3 problems nearby, margin 1.48, regret 1.22 [1.13, 1.30]
-                                    return kLeaves[187];
-                                }
-                            }
-                        }
-                    } else {
-                        if (product(problem.columns, problem.k) <= 3'300'000) {
-                            // split_rows columns=2048
-                            // 1 problems, margin 1.65, regret 1.00 [1.00, 1.00]
-                            return kLeaves[188];
-                        } else {
-                            if (product(problem.rows, problem.columns) <= 220'000) {
-                                // block_cut_rows per_thread=32
-                                // 1 problems, margin 2.12, regret 1.00 [1.00, 1.00]
-                                return kLeaves[189];
-                            } else {
-                                if (problem.rows <= 64) {
-                                    // split_rows columns=8192
-                                    // 1 problems, margin 1.29, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[190];
-                                } else {
-                                    // block_rows threads=512;per_thread=32
-                                    // 1 problems, margin 1.65, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[191];
-                                }
-                            }
-                        }
-                    }
-                }
-            } else {
-                if (ratio(problem.columns, problem.k) <= 1) {
-                    // copy_rows default
-                    // 20 problems, margin 1.89, regret 1.00 [1.00, 1.00]
-                    return kLeaves[192];
-                } else {
-                    if (problem.k <= 64) {
-                        if (ratio(problem.rows, problem.columns) <= 0.0033) {
-                            if (problem.elements() <= 16'384) {
-                                // block_cut_rows per_thread=16
-                                // 2 problems, margin 1.34, regret 1.00 [1.00, 1.00]
-                                return kLeaves[193];
-                            } else {
-                                if (problem.rows <= 120) {
-                                    if (problem.columns <= 12'000) {
-                                        // block_rows threads=256;per_thread=32
-                                        // 3 problems nearby, margin 1.55, regret 1.04 [1.00, 1.08]
-                                        return kLeaves[194];
-                                    } else {
-                                        // block_rows threads=512;per_thread=32
-                                        // 6 problems, margin 1.51, regret 1.02 [1.00, 1.05]
-                                        return kLeaves[195];
-                                    }
-                                } else {
-                                    if (problem.results() <= 4096) {
-                                        // block_rows threads=256;per_thread=32
-                                        // 4 problems, margin 2.03, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[196];
-                                    } else {
-                                        // block_rows threads=128;per_thread=32
-                                        // 2 problems, margin 2.87, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[197];
-                                    }
-                                }
-                            }
-                        } else {
-                            if (problem.columns <= 47) {
-                                if (ratio(problem.rows, problem.k) <= 512) {
-                                    if (problem.k <= 3) {
-                                        // warp_rows lanes=32
-                                        // 2 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[198];
-                                    } else {
-                                        // warp_sort_rows default
-                                        // 5 problems, margin 1.31, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[199];
-                                    }
-                                } else {
-                                    // warp_packed_rows lanes=4
-                                    // 4 problems, margin 1.39, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[200];
-                                }
-                            } else {
-                                if (problem.columns <= 2048) {
-                                    if (ratio(problem.rows, problem.columns) <= 27) {
-                                        if (problem.columns <= 220) {
-                                            if (ratio(problem.columns, problem.k) <= 18) {
-                                                if (problem.elements() <= 150'000) {
-                                                    // warp_sort_rows default
-                                                    // 7 problems, margin 1.24, regret 1.00 [1.00, 1.01]
-                                                    return kLeaves[201];
-                                                } else {
-                                                    // warp_cut_rows room=1
-                                                    // 2 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[202];
-                                                }
-                                            } else {
-                                                // warp_rows lanes=32
-                                                // 5 problems, margin 1.06, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[203];
-                                            }
-                                        } else {
-                                            if (problem.k <= 39) {
-                                                if (problem.results() <= 150) {
-                                                    if (problem.columns <= 1000) {
-                                                        // warp_rows lanes=32
-                                                        // 4 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[204];
-                                                    } else {
-                                                        // block_cut_rows per_thread=16
-                                                        // 2 problems, margin 1.17, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[205];
-                                                    }
-                                                } else {
-                                                    // warp_rows lanes=32
-                                                    // 7 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[206];
-                                                }
-                                            } else {
-                                                if (problem.elements() <= 470'000) {
-                                                    // block_cut_rows per_thread=16
-                                                    // 2 problems, margin 1.07, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[207];
-                                                } else {
-                                                    // warp_packed_rows lanes=32
-                                                    // 2 problems, margin 1.11, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[208];
-                                                }
-                                            }
-                                        }
-                                    } else {
-                                        if (problem.columns <= 256) {
-                                            if (problem.k <= 33) {
-                                                if (problem.columns <= 100) {
-                                                    // warp_packed_rows lanes=4
-                                                    // 1 problems, margin 0.97, regret 1.04 [1.04, 1.04]
-                                                    return kLeaves[209];
-                                                } else {
-                                                    // warp_packed_rows lanes=8
-                                                    // 3 problems, margin 1.06, regret 1.01 [1.00, 1.04]
-                                                    return kLeaves[210];
-                                                }
-                                            } else {
-                                                // warp_cut_rows room=1
-                                                // 5 problems nearby, margin 1.31, regret 1.74 [1.27, 2.31]
-                                                return kLeaves[211];
-                                            }
-                                        } else {
-                                            if (ratio(problem.rows, problem.k) <= 3900) {
-                                                // warp_packed_rows lanes=16
-                                                // else warp_rows lanes=32
-                                                // 2 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[212];
-                                            } else {
-                                                // warp_rows lanes=16
-                                                // else warp_rows lanes=32
-                                                // 5 problems, margin 1.09, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[213];
-                                            }
-                                        }
-                                    }
-                                } else {
-                                    if (ratio(problem.rows, problem.columns) <= 0.012) {
-                                        if (problem.columns <= 3300) {
-                                            // block_cut_rows per_thread=16
-                                            // 1 problems, margin 1.18, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[214];
-                                        } else {
-                                            if (problem.elements() <= 100'000) {
-                                                // block_cut_rows per_thread=32
-                                                // 1 problems, margin 1.08, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[215];
-                                            } else {
-                                                // block_rows threads=256;per_thread=32
-                                                // 5 problems, margin 2.34, regret 1.02 [1.00, 1.04]
-                                                return kLeaves[216];
-                                            }
-                                        }
-                                    } else {
-                                        if (problem.columns <= 3300) {
-                                            // block_rows threads=128;per_thread=16
-                                            // 11 problems nearby, margin 1.15, regret 1.57 [1.24, 2.04]
-                                            return kLeaves[217];
-                                        } else {
-                                            if (ratio(problem.rows, problem.columns) <= 0.082) {
-                                                if (product(problem.rows, problem.k) <= 3300) {
-                                                    if (problem.columns <= 3900) {
-                                                        // block_cut_rows per_thread=16
-                                                        // 1 problems, margin 1.05, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[218];
-                                                    } else {
-                                                        // block_rows threads=256;per_thread=32
-                                                        // 4 problems nearby, margin 0.94, regret 1.19 [1.10, 1.31]
-                                                        return kLeaves[219];
-                                                    }
-                                                } else {
-                                                    if (problem.results() <= 3900) {
-                                                        // block_cut_rows per_thread=32
-                                                        // 1 problems, margin 1.15, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[220];
-                                                    } else {
-                                                        // block_rows threads=128;per_thread=32
-                                                        // 3 problems, margin 2.54, regret 1.00 [1.00, 1.00]
-                                                        return kLeaves[221];
-                                                    }
-                                                }
-                                            } else {
-                                                if (problem.results() <= 6800) {
-                                                    // block_rows threads=128;per_thread=16
-                                                    // 2 problems, margin 1.26, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[222];
-                                                } else {
-                                                    // block_rows threads=128;per_thread=32
-                                                    // 10 problems, margin 3.06, regret 1.00 [1.00, 1.00]
-                                                    return kLeaves[223];
-                                                }
-                                            }
-                                        }
-                                    }
-                                }
-                            }
-                        }
-                    } else {
-                        if (ratio(problem.rows, problem.k) <= 3.3) {
-                            if (ratio(problem.columns, problem.k) <= 32) {
-                                if (problem.columns <= 330) {
-                                    // warp_sort_rows default
-                                    // 2 problems, margin 1.37, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[224];
-                                } else {
-                                    if (problem.columns <= 2200) {
-                                        // block_cut_rows per_thread=16
-                                        // 4 problems, margin 1.40, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[225];
-                                    } else {
-                                        // block_cut_rows per_thread=32
-                                        // 3 problems, margin 1.91, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[226];
-                                    }
-                                }
-                            } else {
-                                if (problem.rows <= 120) {
-                                    if (problem.columns <= 10'000) {
-                                        // block_rows threads=256;per_thread=32
-                                        // 1 problems, margin 1.81, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[227];
-                                    } else {
-                                        // block_rows threads=512;per_thread=32
-                                        // 1 problems, margin 1.48, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[228];
-                                    }
-                                } else {
-                                    if (problem.rows <= 220) {
-                                        // block_cut_rows per_thread=32
-                                        // else block_rows threads=256;per_thread=32
-                                        // 3 problems, margin 1.42, regret 1.00 [1.00, 1.00]
-                                        return kLeaves[229];
-                                    } else {
-                                        if (ratio(problem.rows, problem.columns) <= 0.033) {
-                                            // block_rows threads=256;per_thread=32
-                                            // 1 problems, margin 1.85, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[230];
-                                        } else {
-                                            // block_cut_rows per_thread=32
-                                            // else block_rows threads=128;per_thread=32
-                                            // 1 problems, margin 1.00, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[231];
-                                        }
-                                    }
-                                }
-                            }
-                        } else {
-                            if (problem.k <= 470) {
-                                if (problem.columns <= 2200) {
-                                    // warp_cut_rows room=1
-                                    // 5 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[232];
-                                } else {
-                                    if (ratio(problem.columns, problem.k) <= 64) {
-                                        // block_cut_rows per_thread=32
-                                        // 4 problems nearby, margin 1.14, regret 1.84 [1.13, 3.44]
-                                        return kLeaves[233];
-                                    } else {
-                                        if (problem.elements() <= 10'000'000) {
-                                            // block_rows threads=256;per_thread=32
-                                            // 1 problems, margin 1.65, regret 1.00 [1.00, 1.00]
-                                            return kLeaves[234];
-                                        } else {
-                                            if (product(problem.columns, problem.k) <= 4'700'000) {
-                                                // block_rows threads=128;per_thread=16
-                                                // 1 problems, margin 2.62, regret 1.00 [1.00, 1.00]
-                                                return kLeaves[235];
-                                            } else {
-                                                // block_rows threads=128;per_thread=32
-                                                // 4 problems, margin 2.70, regret 1.01 [1.00, 1.02]
-                                                return kLeaves[236];
-                                            }
-                                        }
-                                    }
-                                }
-                            } else {
-                                if (ratio(problem.rows, problem.columns) <= 0.39) {
-                                    // block_rows threads=256;per_thread=32
-                                    // 1 problems, margin 1.28, regret 1.00 [1.00, 1.00]
-                                    return kLeaves[237];
-                                } else {
-                                    // warp_cut_rows room=1
-                                    // else block_cut_rows per_thread=32
-                                    // 5 problems nearby, margin 1.17, regret 1.24 [1.00, 1.73]
-                                    return kLeaves[238];
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
+constexpr TreeNode kNodes[] = {
+    is(layout, MatrixLayout::transposed, 234),
+    is(order, ListOrder::ascending, 117),
+    at_most(elements, 39'000, 20),
+    at_most(columns_per_k, 128, 13),
+    at_most(columns, 56, 6),
+    leaf(0),
+    at_most(columns, 1024, 8),
+    leaf(1),
+    at_most(columns, 5600, 10),
+    leaf(2),
+    at_most(results, 560, 12),
+    leaf(3),
+    leaf(4),
+    at_most(columns_times_k, 15'000, 19),
+    at_most(columns_times_k, 2700, 16),
+    leaf(5),
+    at_most(rows_per_columns, 0.018, 18),
+    leaf(6),
+    leaf(7),
+    leaf(8),
+    at_most(rows_per_k, 10'000, 104),
+    at_most(elements, 15'000'000, 79),
+    at_most(k, 220, 62),
+    at_most(rows, 8200, 55),
+    at_most(columns_per_k, 9, 30),
+    at_most(rows_per_k, 18, 27),
+    leaf(9),
+    at_most(elements, 65'536, 29),
+    leaf(10),
+    leaf(11),
+    at_most(columns_per_k, 100'000, 54),
+    at_most(columns, 56, 33),
+    leaf(12),
+    at_most(rows_per_k, 0.027, 35),
+    leaf(13),
+    at_most(rows_per_columns, 8.2e-06, 39),
+    at_most(elements, 1'800'000, 38),
+    leaf(14),
+    leaf(15),
+    at_most(rows_per_columns, 0.12, 47),
+    at_most(columns_per_k, 64, 44),
+    at_most(rows, 15, 43),
+    leaf(16),
+    leaf(17),
+    at_most(columns_times_k, 2700, 46),
+    leaf(18),
+    leaf(19),
+    at_most(rows, 470, 51),
+    at_most(results, 470, 50),
+    leaf(20),
+    leaf(21),
+    at_most(columns_per_k, 3900, 53),
+    leaf(22),
+    leaf(23),
+    leaf(24),
+    at_most(columns, 39, 57),
+    leaf(25),
+    at_most(k, 64, 61),
+    at_most(rows, 56'000, 60),
+    leaf(26),
+    leaf(27),
+    leaf(28),
+    at_most(columns, 3900, 70),
+    at_most(elements, 2'700'000, 67),
+    at_most(rows, 120, 66),
+    leaf(29),
+    leaf(30),
+    at_most(results, 5'600'000, 69),
+    leaf(31),
+    leaf(32),
+    at_most(rows_per_columns, 6.8e-05, 74),
+    at_most(elements, 4'700'000, 73),
+    leaf(33),
+    leaf(34),
+    at_most(elements, 10'000'000, 78),
+    at_most(columns_per_k, 390, 77),
+    leaf(35),
+    leaf(36),
+    leaf(37),
+    at_most(k, 220, 103),
+    at_most(k, 27, 92),
+    at_most(rows_per_k, 18, 85),
+    at_most(results, 330, 84),
+    leaf(38),
+    leaf(39),
+    at_most(columns_times_k, 10'000'000, 91),
+    at_most(rows_times_k, 56'000, 90),
+    at_most(rows, 15'000, 89),
+    leaf(40),
+    leaf(41),
+    leaf(42),
+    leaf(43),
+    at_most(results, 134'217'728, 102),
+    at_most(rows_per_k, 1.5, 95),
+    leaf(44),
+    at_most(rows, 18'000, 101),
+    at_most(k, 32, 100),
+    at_most(results, 15'000, 99),
+    leaf(45),
+    leaf(46),
+    leaf(47),
+    leaf(48),
+    leaf(49),
+    leaf(50),
+    at_most(rows_per_columns, 82, 110),
+    at_most(rows_times_k, 32'768, 107),
+    leaf(51),
+    at_most(columns_times_k, 3900, 109),
+    leaf(52),
+    leaf(53),
+    at_most(k, 27, 114),
+    at_most(rows_per_k, 22'000, 113),
+    leaf(54),
+    leaf(55),
+    at_most(elements, 47'000'000, 116),
+    leaf(56),
+    leaf(57),
+    at_most(columns_per_k, 6, 151),
+    at_most(rows, 10'000, 140),
+    at_most(k, 15, 123),
+    at_most(elements, 16'384, 122),
+    leaf(58),
+    leaf(59),
+    at_most(elements, 12'000'000, 139),
+    at_most(columns, 1800, 138),
+    at_most(columns, 180, 129),
+    at_most(rows, 820, 128),
+    leaf(60),
+    leaf(61),
+    at_most(rows_per_k, 47, 137),
+    at_most(rows_per_columns, 1.5, 134),
+    at_most(columns, 1200, 133),
+    leaf(62),
+    leaf(63),
+    at_most(columns, 1024, 136),
+    leaf(64),
+    leaf(65),
+    leaf(66),
+    leaf(67),
+    leaf(68),
+    at_most(columns_per_k, 1, 142),
+    leaf(69),
+    at_most(columns, 3300, 150),
+    at_most(rows_per_columns, 680, 147),
+    at_most(k, 220, 146),
+    leaf(70),
+    leaf(71),
+    at_most(k, 56, 149),
+    leaf(72),
+    leaf(73),
+    leaf(74),
+    at_most(elements, 6'800'000, 201),
+    at_most(elements, 12'000, 162),
+    at_most(columns_per_k, 220, 159),
+    at_most(columns, 47, 156),
+    leaf(75),
+    at_most(columns, 1000, 158),
+    leaf(76),
+    leaf(77),
+    at_most(columns_per_k, 330, 161),
+    leaf(78),
+    leaf(79),
+    at_most(k, 390, 198),
+    at_most(rows_per_columns, 150, 197),
+    at_most(columns_per_k, 27, 172),
+    at_most(rows, 820, 171),
+    at_most(rows, 82, 170),
+    at_most(columns, 4700, 169),
+    leaf(80),
+    leaf(81),
+    leaf(82),
+    leaf(83),
+    at_most(rows_per_k, 0.027, 174),
+    leaf(84),
+    at_most(k, 220, 196),
+    at_most(rows, 8192, 195),
+    at_most(columns_per_k, 56, 188),
+    at_most(rows_per_columns, 0.18, 183),
+    at_most(columns, 3900, 182),
+    at_most(rows_per_columns, 0.047, 181),
+    leaf(85),
+    leaf(86),
+    leaf(87),
+    at_most(rows, 470, 187),
+    at_most(rows, 150, 186),
+    leaf(88),
+    leaf(89),
+    leaf(90),
+    at_most(columns, 390'000, 194),
+    at_most(rows_per_k, 0.039, 191),
+    leaf(91),
+    at_most(k, 150, 193),
+    leaf(92),
+    leaf(93),
+    leaf(94),
+    leaf(95),
+    leaf(96),
+    leaf(97),
+    at_most(rows_per_columns, 6.8e-05, 200),
+    leaf(98),
+    leaf(99),
+    at_most(rows_per_k, 22'000, 231),
+    at_most(k, 150, 228),
+    at_most(rows_per_k, 3900, 221),
+    at_most(rows, 64, 206),
+    leaf(100),
+    at_most(columns_per_k, 262'144, 220),
+    at_most(rows_per_columns, 0.12, 217),
+    at_most(columns_times_k, 82'000, 210),
+    leaf(101),
+    at_most(rows, 390, 212),
+    leaf(102),
+    at_most(rows_per_columns, 0.0039, 216),
+    at_most(results, 15'000, 215),
+    leaf(103),
+    leaf(104),
+    leaf(105),
+    at_most(columns_per_k, 820, 219),
+    leaf(106),
+    leaf(107),
+    leaf(108),
+    at_most(columns, 330, 225),
+    at_most(elements, 22'000'000, 224),
+    leaf(109),
+    leaf(110),
+    at_most(k, 12, 227),
+    leaf(111),
+    leaf(112),
+    at_most(columns, 3300, 230),
+    leaf(113),
+    leaf(114),
+    at_most(rows_per_columns, 32, 233),
+    leaf(115),
+    leaf(116),
+    is(order, ListOrder::ascending, 360),
+    at_most(rows_per_columns, 0.00068, 265),
+    at_most(rows_per_columns, 8.2e-05, 248),
+    at_most(columns_times_k, 18'000'000, 245),
+    at_most(elements, 39'000, 242),
+    at_most(results, 390, 241),
+    leaf(117),
+    leaf(118),
+    at_most(rows, 18, 244),
+    leaf(119),
+    leaf(120),
+    at_most(rows, 32, 247),
+    leaf(121),
+    leaf(122),
+    at_most(columns, 15'000, 254),
+    at_most(columns_times_k, 3'900'000, 253),
+    at_most(columns, 4096, 252),
+    leaf(123),
+    leaf(124),
+    leaf(125),
+    at_most(rows, 120, 264),
+    at_most(results, 39, 259),
+    at_most(columns, 47'000, 258),
+    leaf(126),
+    leaf(127),
+    at_most(elements, 1'000'000, 261),
+    leaf(128),
+    at_most(rows, 39, 263),
+    leaf(129),
+    leaf(130),
+    leaf(131),
+    at_most(columns_per_k, 7, 297),
+    at_most(columns_per_k, 2, 284),
+    at_most(rows_per_columns, 2048, 281),
+    at_most(columns_times_k, 1'048'576, 280),
+    is(keys, KeyType::bfloat16, 271),
+    leaf(132),
+    at_most(elements, 268'435'456, 279),
+    at_most(columns_times_k, 82'000, 274),
+    leaf(133),
+    at_most(columns_per_k, 1.8, 276),
+    leaf(134),
+    at_most(elements, 1'000'000, 278),
+    leaf(135),
+    leaf(136),
+    leaf(137),
+    leaf(138),
+    at_most(k, 128, 283),
+    leaf(139),
+    leaf(140),
+    at_most(columns, 256, 290),
+    at_most(rows_per_columns, 120, 289),
+    at_most(rows_per_k, 256, 288),
+    leaf(141),
+    leaf(142),
+    leaf(143),
+    at_most(columns, 2200, 296),
+    at_most(rows, 150, 295),
+    at_most(k, 330, 294),
+    leaf(144),
+    leaf(145),
+    leaf(146),
+    leaf(147),
+    at_most(columns, 2200, 335),
+    at_most(rows_per_columns, 2700, 332),
+    is(keys, KeyType::float32, 331),
+    at_most(k, 33, 320),
+    at_most(columns, 120, 309),
+    at_most(rows_per_columns, 14, 306),
+    at_most(k, 2, 305),
+    leaf(148),
+    leaf(149),
+    at_most(rows, 12'000, 308),
+    leaf(150),
+    leaf(151),
+    at_most(rows_per_columns, 820, 319),
+    at_most(elements, 2'700'000, 316),
+    at_most(columns, 1024, 313),
+    leaf(152),
+    at_most(rows, 330, 315),
+    leaf(153),
+    leaf(154),
+    at_most(columns, 470, 318),
+    leaf(155),
+    leaf(156),
+    leaf(157),
+    at_most(columns_per_k, 32, 328),
+    at_most(k, 100, 325),
+    at_most(results, 56, 324),
+    leaf(158),
+    leaf(159),
+    at_most(k, 128, 327),
+    leaf(160),
+    leaf(161),
+    at_most(elements, 16'384, 330),
+    leaf(162),
+    leaf(163),
+    leaf(164),
+    at_most(columns, 16, 334),
+    leaf(165),
+    leaf(166),
+    at_most(rows, 330, 349),
+    at_most(columns, 4096, 338),
+    leaf(167),
+    at_most(rows_per_columns, 0.001, 342),
+    at_most(elements, 65'536, 341),
+    leaf(168),
+    leaf(169),
+    at_most(rows_per_k, 0.068, 344),
+    leaf(170),
+    at_most(elements, 1'200'000, 346),
+    leaf(171),
+    at_most(rows, 100, 348),
+    leaf(172),
+    leaf(173),
+    at_most(columns_per_k, 39, 353),
+    at_most(rows_per_columns, 0.22, 352),
+    leaf(174),
+    leaf(175),
+    at_most(columns_times_k, 180'000'000, 359),
+    at_most(columns_times_k, 16'384, 358),
+    at_most(columns, 3900, 357),
+    leaf(176),
+    leaf(177),
+    leaf(178),
+    leaf(179),
+    at_most(rows_per_columns, 0.00039, 384),
+    at_most(rows_per_columns, 8.2e-05, 367),
+    at_most(columns_times_k, 10'000'000, 366),
+    at_most(columns, 27'000, 365),
+    leaf(180),
+    leaf(181),
+    leaf(182),
+    at_most(columns_times_k, 2'200'000, 377),
+    at_most(columns, 8192, 372),
+    at_most(results, 32, 371),
+    leaf(183),
+    leaf(184),
+    at_most(elements, 470'000, 374),
+    leaf(185),
+    at_most(elements, 10'000'000, 376),
+    leaf(186),
+    leaf(187),
+    at_most(columns_times_k, 3'300'000, 379),
+    leaf(188),
+    at_most(rows_times_columns, 220'000, 381),
+    leaf(189),
+    at_most(rows, 64, 383),
+    leaf(190),
+    leaf(191),
+    at_most(columns_per_k, 1, 386),
+    leaf(192),
+    at_most(k, 64, 448),
+    at_most(rows_per_columns, 0.0033, 397),
+    at_most(elements, 16'384, 390),
+    leaf(193),
+    at_most(rows, 120, 394),
+    at_most(columns, 12'000, 393),
+    leaf(194),
+    leaf(195),
+    at_most(results, 4096, 396),
+    leaf(196),
+    leaf(197),
+    at_most(columns, 47, 403),
+    at_most(rows_per_k, 512, 402),
+    at_most(k, 3, 401),
+    leaf(198),
+    leaf(199),
+    leaf(200),
+    at_most(columns, 2048, 429),
+    at_most(rows_per_columns, 27, 420),
+    at_most(columns, 220, 411),
+    at_most(columns_per_k, 18, 410),
+    at_most(elements, 150'000, 409),
+    leaf(201),
+    leaf(202),
+    leaf(203),
+    at_most(k, 39, 417),
+    at_most(results, 150, 416),
+    at_most(columns, 1000, 415),
+    leaf(204),
+    leaf(205),
+    leaf(206),
+    at_most(elements, 470'000, 419),
+    leaf(207),
+    leaf(208),
+    at_most(columns, 256, 426),
+    at_most(k, 33, 425),
+    at_most(columns, 100, 424),
+    leaf(209),
+    leaf(210),
+    leaf(211),
+    at_most(rows_per_k, 3900, 428),
+    leaf(212),
+    leaf(213),
+    at_most(rows_per_columns, 0.012, 435),
+    at_most(columns, 3300, 432),
+    leaf(214),
+    at_most(elements, 100'000, 434),
+    leaf(215),
+    leaf(216),
+    at_most(columns, 3300, 437),
+    leaf(217),
+    at_most(rows_per_columns, 0.082, 445),
+    at_most(rows_times_k, 3300, 442),
+    at_most(columns, 3900, 441),
+    leaf(218),
+    leaf(219),
+    at_most(results, 3900, 444),
+    leaf(220),
+    leaf(221),
+    at_most(results, 6800, 447),
+    leaf(222),
+    leaf(223),
+    at_most(rows_per_k, 3.3, 464),
+    at_most(columns_per_k, 32, 455),
+    at_most(columns, 330, 452),
+    leaf(224),
+    at_most(columns, 2200, 454),
+    leaf(225),
+    leaf(226),
+    at_most(rows, 120, 459),
+    at_most(columns, 10'000, 458),
+    leaf(227),
+    leaf(228),
+    at_most(rows, 220, 461),
+    leaf(229),
+    at_most(rows_per_columns, 0.033, 463),
+    leaf(230),
+    leaf(231),
+    at_most(k, 470, 474),
+    at_most(columns, 2200, 467),
+    leaf(232),
+    at_most(columns_per_k, 64, 469),
+    leaf(233),
+    at_most(elements, 10'000'000, 471),
+    leaf(234),
+    at_most(columns_times_k, 4'700'000, 473),
+    leaf(235),
+    leaf(236),
+    at_most(rows_per_columns, 0.39, 476),
+    leaf(237),
+    leaf(238),
+};
 
 }  // namespace
 
@@ -7824,8 +1107,11 @@ Selector<Problem> nvidia_h200() {
                    .l2_bytes = 62914560,
                    .bytes_per_second = 4814304000000},
         .data_sha256 = "09d7a0581011477bb88ea2d72c7e4bf58e11d68e1dc36541f1794b0b64eb6285",
-        .select = select,
+        .features = kFeatures,
+        .columns = kColumns,
+        .nodes = kNodes,
         .leaves = kLeaves,
+        .read = read_features<kFeatures, Problem>,
     };
 }
 

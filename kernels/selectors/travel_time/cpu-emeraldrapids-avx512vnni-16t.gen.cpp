@@ -16,29 +16,26 @@
 namespace espalier::travel_time::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_openmp, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 9.05F},
+using namespace tree_nodes;
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_openmp, {}},
+    {VariantId::cpu_scalar, {}},
 };
 
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 9.05F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 8,
-        .margin = 9.05F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "",
-        .ranking = kRanking0,
-    },
+    {0, 8, 9.05F, 1.00F, 1.00F, 1.00F, ranked(0, 2)},
 };
 
-const Leaf<Problem>& select(const Problem&, const DeviceInfo&) {
-    // cpu_openmp default
-    // 8 problems, margin 9.05, regret 1.00 [1.00, 1.00]
-    return kLeaves[0];
-}
+constexpr TreeNode kNodes[] = {
+    leaf(0),
+};
 
 }  // namespace
 
@@ -47,7 +44,7 @@ Selector<Problem> cpu_emeraldrapids_avx512vnni_16t() {
         .device_key = "cpu-emeraldrapids-avx512vnni-16t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "emeraldrapids", .threads = 16},
         .data_sha256 = "e49c157c9efee1ea1067e961782e7694e6c7e3198a9206ff4a6bfbc1c13a6bc5",
-        .select = select,
+        .nodes = kNodes,
         .leaves = kLeaves,
     };
 }

@@ -16,29 +16,26 @@
 namespace espalier::travel_time::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::cpu_openmp, {}, 1.00F},
-    {VariantId::cpu_scalar, {}, 1.88F},
+using namespace tree_nodes;
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::cpu_openmp, {}},
+    {VariantId::cpu_scalar, {}},
 };
 
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F), at(1, 1.88F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 8,
-        .margin = 1.88F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "",
-        .ranking = kRanking0,
-    },
+    {0, 8, 1.88F, 1.00F, 1.00F, 1.00F, ranked(0, 2)},
 };
 
-const Leaf<Problem>& select(const Problem&, const DeviceInfo&) {
-    // cpu_openmp default
-    // 8 problems, margin 1.88, regret 1.00 [1.00, 1.00]
-    return kLeaves[0];
-}
+constexpr TreeNode kNodes[] = {
+    leaf(0),
+};
 
 }  // namespace
 
@@ -47,7 +44,7 @@ Selector<Problem> cpu_zen5_avx512vnni_2t() {
         .device_key = "cpu-zen5-avx512vnni-2t",
         .device = {.isa = Isa::avx512vnni, .microarchitecture = "zen5", .threads = 2},
         .data_sha256 = "0737358e21ec85b134ccce221635913f9b33d822c0ebe9399d9f7987bf6ff633",
-        .select = select,
+        .nodes = kNodes,
         .leaves = kLeaves,
     };
 }

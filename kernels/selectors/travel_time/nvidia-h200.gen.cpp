@@ -15,28 +15,25 @@
 namespace espalier::travel_time::selectors {
 namespace {
 
-constexpr Choice<Problem> kRanking0[] = {
-    {VariantId::global, {}, 1.00F},
+using namespace tree_nodes;
+
+constexpr Choice<Problem> kChoices[] = {
+    {VariantId::global, {}},
 };
 
+constexpr auto at = [](std::size_t choice, float slowdown) { return kChoices[choice].at(slowdown); };
+constexpr Choice<Problem> kRankings[] = {
+    at(0, 1.00F),
+};
+
+constexpr auto ranked = [](std::size_t first, std::size_t count) { return std::span(kRankings).subspan(first, count); };
 constexpr Leaf<Problem> kLeaves[] = {
-    {
-        .id = 0,
-        .problems = 14,
-        .margin = 24.64F,
-        .regret = 1.00F,
-        .regret_lo = 1.00F,
-        .regret_hi = 1.00F,
-        .path = "",
-        .ranking = kRanking0,
-    },
+    {0, 14, 24.64F, 1.00F, 1.00F, 1.00F, ranked(0, 1)},
 };
 
-const Leaf<Problem>& select(const Problem&, const DeviceInfo&) {
-    // global default
-    // 14 problems, margin 24.64, regret 1.00 [1.00, 1.00]
-    return kLeaves[0];
-}
+constexpr TreeNode kNodes[] = {
+    leaf(0),
+};
 
 }  // namespace
 
@@ -50,7 +47,7 @@ Selector<Problem> nvidia_h200() {
                    .l2_bytes = 62914560,
                    .bytes_per_second = 4814304000000},
         .data_sha256 = "c84e8a7363eab98f4a5bc5915c34a88851e3a4192498fa3a9842054367b766ad",
-        .select = select,
+        .nodes = kNodes,
         .leaves = kLeaves,
     };
 }

@@ -16,15 +16,24 @@ constexpr Choice<Problem> leaf_1[] = {
 
 constexpr Leaf<Problem> leaves[] = {
     {.id = 0, .problems = 4, .margin = 1.00F, .regret = 1.00F, .regret_lo = 1.00F, .regret_hi = 1.02F,
-     .path = "values <= 1000", .ranking = leaf_0},
+     .ranking = leaf_0},
     {.id = 1, .problems = 9, .margin = 1.50F, .regret = 1.25F, .regret_lo = 1.20F, .regret_hi = 1.31F,
-     .path = "values > 1000", .ranking = leaf_1},
+     .ranking = leaf_1},
 };
 
-const Leaf<Problem>& select(const Problem& problem, const DeviceInfo&) {
-    if (problem.values() <= 1000) return leaves[0];
-    return leaves[1];
-}
+constexpr ReadFeature<Problem> features[] = {
+    [](const Problem& problem) { return static_cast<double>(problem.values()); },
+};
+
+constexpr Column columns[] = {
+    {"values", 0},
+};
+
+constexpr TreeNode nodes[] = {
+    tree_nodes::at_most(0, 1000, 2),
+    tree_nodes::leaf(0),
+    tree_nodes::leaf(1),
+};
 
 }  // namespace
 
@@ -32,7 +41,9 @@ Selector<Problem> cpu_zen4_avx2_4t() {
     return {.device_key = "cpu-zen4-avx2-4t",
             .device = {.isa = Isa::avx2, .microarchitecture = "zen4", .threads = 4},
             .data_sha256 = "0000000000000000000000000000000000000000000000000000000000000000",
-            .select = select,
+            .features = features,
+            .columns = columns,
+            .nodes = nodes,
             .leaves = leaves};
 }
 

@@ -12,11 +12,11 @@ constexpr Choice<Problem> leaf_0[] = {
 };
 
 constexpr Leaf<Problem> leaves[] = {
-    {.id = 0, .problems = 30, .margin = 1.00F, .regret = 1.00F, .regret_lo = 1.00F, .regret_hi = 1.00F, .path = "",
+    {.id = 0, .problems = 30, .margin = 1.00F, .regret = 1.00F, .regret_lo = 1.00F, .regret_hi = 1.00F,
      .ranking = leaf_0},
 };
 
-const Leaf<Problem>& select(const Problem&, const DeviceInfo&) { return leaves[0]; }
+constexpr TreeNode nodes[] = {tree_nodes::leaf(0)};
 
 }  // namespace
 
@@ -24,7 +24,7 @@ Selector<Problem> nvidia_h200() {
     return {.device_key = "nvidia-h200",
             .device = {.kind = DeviceKind::cuda, .sm = 90},
             .data_sha256 = "0000000000000000000000000000000000000000000000000000000000000000",
-            .select = select,
+            .nodes = nodes,
             .leaves = leaves};
 }
 
