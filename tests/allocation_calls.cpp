@@ -371,10 +371,10 @@ void add_neighbours(Calls& calls) {
         };
     });
     calls.add("save_and_load", [regressor] {
-        return [regressor, folder = std::make_shared<TemporaryFolder>(), queries = numbers<float>(80 * 4, 7)] {
+        const auto folder = std::make_shared<TemporaryFolder>();
+        return [regressor, folder, path = std::string(*folder / "model"), queries = numbers<float>(80 * 4, 7)] {
             const auto model = regressor();
             if (!model) return made(model);
-            const std::string path = *folder / "model";
             if (const Result<void> saved = model.value().save(path); !saved) return made(saved);
             const auto again = KnnRegressor::load(cpu(), path);
             if (!again) return made(again);

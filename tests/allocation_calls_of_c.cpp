@@ -128,8 +128,8 @@ espalier_status refused(const espalier_device* cpu, Arrays& use) {
     return espalier_dot_product(cpu, 400, use.a.data(), use.a.data(), use.b.data(), &options);
 }
 
-espalier_status padded(const espalier_device* cpu, Arrays& use) {
-    const espalier_items items{sizeof items, use.a.data(), 20, 4, 5};
+espalier_status overlapping(const espalier_device* cpu, Arrays& use) {
+    const espalier_items items{sizeof items, use.a.data(), 20, 4, 3};  // of 4 numbers, 3 apart
     return espalier_pairwise_distances(cpu, &items, &items, nullptr, use.b.data(), 0, ESPALIER_ROW_MAJOR, nullptr);
 }
 
@@ -158,7 +158,7 @@ std::vector<NamedCall> calls_of_c() {
             call_of("planned_neighbours", planned_neighbours),
             call_of("devices", devices),
             call_of("refused", refused, false),
-            call_of("padded", padded, false)};
+            call_of("overlapping", overlapping, false)};
 }
 
 }  // namespace espalier

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "harness/apps/io/bad_file.hpp"
 #include "harness/apps/seismic/miniseed_blocks.hpp"
@@ -87,6 +88,24 @@ TEST_F(MiniSeedFiles, ARecordWhoseLastSampleIsNotXnIsNamed) {
     expect_refusal(bytes, {},
                    {"XX.R0..HHZ at byte 512 (2024-02-29T13:00:01.000000Z, 100 samples from sample 100 on)", "Xn",
                     "damaged", "restore it"});
+}
+
+// libmseed decodes as many as are announced, whatever lies behind the record.
+TEST_F(MiniSeedFiles, ARecordThatAnnouncesMoreSamplesThanItHoldsIsRefused) {
+    std::vector<std::int32_t> values(100);
+    std::iota(values.begin(), values.end(), -50);
+    for (const int encoding : {DE_INT16, DE_INT32}) {
+        SCOPED_TRACE(encoding);
+        const std::string good = miniseed2({.values = values, .encoding = encoding, .record_bytes = 512});
+        ASSERT_EQ(samples(good), as_floats(values));
+        const int data_at = static_cast<unsigned char>(good[44]) << 8 | static_cast<unsigned char>(good[45]);
+        const int room = (512 - data_at) / (encoding == DE_INT16 ? 2 : 4);
+        for (const int announced : {room + 1, 500, 30'000}) {
+            std::string more = good;
+            more[30] = static_cast<char>(announced >> 8), more[31] = static_cast<char>(announced);  // big-endian
+            expect_refusal(more, {}, {"record.mseed", "XX.R0..HHZ", "more samples than it has room for"});
+        }
+    }
 }
 
 TEST_F(MiniSeedFiles, BlocksBetweenRecordsAreSkippedAndCounted) {

@@ -104,7 +104,7 @@ ESPALIER_API Result<ConvolutionPlan> plan_convolve_2d(const Device& device, cons
                                                       const Filter5x5& filter, Border border,
                                                       const Options& options = {});
 
-/// For images of the shape and the pitches of `image` and `result`, whose pixels nobody looks at.
+/// A plan with `filter` and `border` for images of the shapes and pitches of `image` and `result`, which are not read.
 ESPALIER_API Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ConstImage& image,
                                                       const Filter5x5& filter, Border border, const Image& result,
                                                       const Options& options = {});

@@ -45,8 +45,8 @@ struct ExactNeighbourLists {
 /// Neighbours within a radius: those of query q are entries offsets[q] to offsets[q + 1], the nearest first.
 struct ExactRadiusNeighbours {
     std::vector<std::int64_t> offsets;  ///< one more than queries
-    std::vector<double> distances;
-    std::vector<std::int32_t> indices;
+    std::vector<double> distances;      ///< nearest first
+    std::vector<std::int32_t> indices;  ///< of the points
 };
 
 /// Metrics that models in double precision have beside those of `Metric`.
@@ -62,7 +62,7 @@ enum class ExactMetric {
 
 /// What models in double precision are told of the distance beyond `NeighbourRule::distance`.
 struct ExactDistance {
-    ExactMetric metric = ExactMetric::of_rule;
+    ExactMetric metric = ExactMetric::of_rule;  ///< how items are compared
     double p = 2;          ///< of minkowski, 1 or more; infinity is chebyshev
     bool degrees = false;  ///< of haversine: what the coordinates are in
     /// One per attribute, finite and not negative; none: 1 each. Numeric attributes are multiplied by theirs before

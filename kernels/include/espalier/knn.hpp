@@ -80,7 +80,7 @@ struct PlannedResults {
 /// of both lists, the nearest first and of equally distant points the one with the lower index.
 struct RadiusNeighbours {
     std::vector<std::int64_t> offsets;  ///< one more than there are queries; the first is 0
-    std::vector<float> distances;
+    std::vector<float> distances;       ///< nearest first
     std::vector<std::int32_t> indices;  ///< of the points, in the order in which they were given
 };
 
@@ -221,7 +221,7 @@ public:
     /// fitted with.
     [[nodiscard]] KnnRegressor allowing_missing() const noexcept { return KnnRegressor(with_missing_allowed()); }
 
-    /// As `KnnClassifier::load`, of a regressor's file.
+    /// As `KnnClassifier::load`, of a regressor's file at `path`.
     static Result<KnnRegressor> load(const Device& device, const std::string& path, const Options& options = {});
 
 private:
@@ -231,13 +231,13 @@ private:
 /// Nearest neighbours without labels: `kneighbors` for the k nearest, `radius_neighbours` for all within a radius.
 class ESPALIER_API NearestNeighbours : public KnnBase {
 public:
-    /// `points` may go after the call; they are where `Options::memory` says. The rule's vote is of no account, and
-    /// plans have no predictions.
+    /// `points` may go after the call; they are where `Options::memory` says, `rule` says how they are asked. Its vote
+    /// is of no account, and plans have no predictions.
     static Result<NearestNeighbours> fit(const Device& device, const Items& points, const NeighbourRule& rule,
                                          const Options& options = {});
 
-    /// All points whose distance to a query is at most the radius, in host memory. Distances are computed and compared
-    /// in single precision; one that is NaN is beyond every radius. The rule's k is of no account.
+    /// All points at a distance of at most `radius` from one of `queries`, in host memory. Distances are computed and
+    /// compared in single precision; one that is NaN is beyond every radius. The rule's k is of no account.
     /// Queries are asked in parts of some 2^24 distances, which need 64 MiB on the device and on the host; beside these
     /// and the queries a call takes up to three times what its lists take while they grow. `Options::variant` names a
     /// variant of `distance`. Errors: invalid_argument, also if there are more neighbours than `radius.most`.
@@ -250,7 +250,7 @@ public:
         return NearestNeighbours(with_missing_allowed());
     }
 
-    /// As `KnnClassifier::load`, of a file of nearest neighbours.
+    /// As `KnnClassifier::load`, of a file of nearest neighbours at `path`.
     static Result<NearestNeighbours> load(const Device& device, const std::string& path, const Options& options = {});
 
 private:
