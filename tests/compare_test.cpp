@@ -87,7 +87,7 @@ TEST_P(CompareRates, NothingChanged) {
     const int pairs = trials(GetParam().pairs);
     const Rates rates = rates_of(GetParam().machine, GetParam().machine, pairs, GetParam().sessions);
     RecordProperty("said", rates.said);
-    EXPECT_LE(rates.said, pairs / 20);
+    EXPECT_LE(rates.said, std::max(1, pairs / 20));  // of few pairs one alone may be more than 5%
     EXPECT_LE(rates.changed_cases, rates.cases / 100);
 }
 
@@ -114,7 +114,7 @@ TEST_P(CompareSlower, TenPercentAreFound) {
     const Rates rates = rates_of(GetParam().machine, slower, pairs, GetParam().sessions);
     RecordProperty("found", rates.found);
     EXPECT_GE(rates.found, pairs * 95 / 100);
-    EXPECT_LE(rates.others_said, pairs / 20);
+    EXPECT_LE(rates.others_said, std::max(1, pairs / 20));
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, CompareSlower,

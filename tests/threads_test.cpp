@@ -22,6 +22,7 @@
 #include "tests/child_process.hpp"
 #include "tests/every_function.hpp"
 #include "tests/temporary_folder.hpp"
+#include "tests/trials.hpp"
 
 namespace espalier {
 namespace {
@@ -122,7 +123,7 @@ int equal_bits() {
     EveryFunction functions;
     const Options options{.deterministic = true};
     const AllBits first = functions.run(options);
-    for (int call = 1; call < 100; ++call) {
+    for (int call = 1; call < trials(100); ++call) {
         AllBits again;
         omp_set_dynamic(call % 3 == 1);
         if (call % 3 == 2) {
