@@ -75,12 +75,6 @@ bool find_path(const Family& family, const Tree& tree, int node, int leaf, std::
     return false;
 }
 
-std::vector<std::string> path_of(const Family& family, const Tree& tree, std::size_t leaf) {
-    std::vector<std::string> path;
-    find_path(family, tree, 0, static_cast<int>(leaf), path);
-    return path;
-}
-
 /// The C++ identifier of a device key: "nvidia-h200" becomes "nvidia_h200".
 std::string device_identifier(std::string_view key) {
     std::string identifier(key);
@@ -353,7 +347,9 @@ bool valid_device_key(std::string_view key) {
 }
 
 std::string path_to_leaf(const Family& family, const Tree& tree, std::size_t leaf) {
-    return fmt::format("{}", fmt::join(path_of(family, tree, leaf), " and "));
+    std::vector<std::string> path;
+    find_path(family, tree, 0, static_cast<int>(leaf), path);
+    return fmt::format("{}", fmt::join(path, " and "));
 }
 
 std::string emit(const Family& family, const DeviceInfo& device, const Evidence& evidence, const Tree& tree) {

@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <variant>
-#include <vector>
 
 #include "espalier/c/neighbours.h"
 #include "kernels/api/c/call.hpp"
@@ -9,8 +7,8 @@ using namespace espalier;
 using c::call;
 
 struct espalier_model {
-    std::variant<KnnClassifier, KnnRegressor, NearestNeighbours> model;
-    std::int64_t k, dims;
+    std::variant<KnnClassifier, KnnRegressor> model;
+    std::int64_t dims;  // of the points
 };
 
 namespace {
@@ -32,7 +30,7 @@ Result<void> fit(const espalier_device* device, const espalier_items* points, co
     auto model = Model::fit(c::device_of(device), items, c::span_of(labels, {{"points.count", items.count}}),
                             known_rule, c::options_of(options));
     if (!model) return model.error();
-    *to = new espalier_model{std::move(model).value(), known_rule.k, items.dims};
+    *to = new espalier_model{std::move(model).value(), items.dims};
     return {};
 }
 
