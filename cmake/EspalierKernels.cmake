@@ -1,14 +1,14 @@
-# What the library dispatches with, generated from the folders of variants/ and the generated selectors.
+# What the library dispatches with, generated from the folders of variants/ and the trees of kernels/selectors/.
 #
-# A file <selectors-dir>/<family>/<device-key>.gen.cpp defines `Selector<Problem> <key>()` in namespace
-# espalier::<family>::selectors, where <key> is the device key as a C identifier: cpu_zen4_avx2_2t.
+# A file <selectors-dir>/<family>/<device-key>.tree is a tree as `espalier train` writes it. The build makes tables of all
+# trees of a family, which the compiler checks: what they rank are enumerators of the family's variants.
 
-# espalier_selector_files(<out> <family> <selectors-dirs...>): the selectors of a family, in the order of their device
+# espalier_selector_files(<out> <family> <selectors-dirs...>): the trees of a family, in the order of their device
 # keys. Of two of the same device the later folder's counts.
 function(espalier_selector_files out family)
   set(keys)
   foreach(folder ${ARGN})
-    file(GLOB files CONFIGURE_DEPENDS ${folder}/${family}/*.gen.cpp)
+    file(GLOB files CONFIGURE_DEPENDS ${folder}/${family}/*.tree)
     foreach(file ${files})
       get_filename_component(key ${file} NAME)
       list(APPEND keys ${key})
@@ -24,41 +24,39 @@ function(espalier_selector_files out family)
   set(${out} ${chosen} PARENT_SCOPE)
 endfunction()
 
-# espalier_add_selectors(<target> <selectors-dirs...>): an object library with the selectors of every family and
-# the definitions of their tables, selectors(). No object has those of two families: a program links what it uses.
+# espalier_add_tree_tables(): the program that makes C++ of trees. It runs while the library is built.
+function(espalier_add_tree_tables)
+  espalier_families(families)
+  set(includes "")
+  set(sources "")
+  foreach(family ${families})
+    string(APPEND includes "#include \"kernels/problems/${family}.hpp\"\n")
+    string(APPEND sources " source_of<${family}::Problem>(\"${family}\"),")
+  endforeach()
+  set(list ${ESPALIER_GENERATED_DIR}/kernels/family_sources.cpp)
+  write_if_changed(${list} "#include \"kernels/tables/tree_tables.hpp\"
+${includes}
+namespace espalier::tables {
+std::vector<FamilySource> family_sources() { return {${sources}}; }
+}  // namespace espalier::tables
+")
+  add_executable(espalier_tree_tables tables/main.cpp tables/tree_tables.cpp dispatch/tree_file.cpp ${list}
+                                      $<TARGET_OBJECTS:espalier_json>)
+  target_link_libraries(espalier_tree_tables PRIVATE espalier_core nlohmann_json::nlohmann_json)
+endfunction()
+
+# espalier_add_selectors(<target> <selectors-dirs...>): an object library with the tables of every family's trees,
+# selectors_in_this_program(). No object has those of two families: a program links what it uses.
 function(espalier_add_selectors target)
   espalier_families(families)
+  file(MAKE_DIRECTORY ${ESPALIER_GENERATED_DIR}/${target})
   set(sources)
   foreach(family ${families})
-    espalier_selector_files(files ${family} ${ARGN})
-    set(declarations "")
-    set(entries "")
-    foreach(file ${files})
-      get_filename_component(key ${file} NAME)
-      string(REGEX REPLACE "\\.gen\\.cpp$" "" key ${key})
-      string(MAKE_C_IDENTIFIER ${key} key)
-      string(APPEND declarations "Selector<Problem> ${key}();\n")
-      string(APPEND entries " selectors::${key}(),")
-    endforeach()
-    list(LENGTH files count)
-    set(table ${ESPALIER_GENERATED_DIR}/${target}/${family}.cpp)
-    write_if_changed(${table} "#include \"registries/${family}/selectors.hpp\"
-
-#include <array>
-
-namespace espalier::${family} {
-
-namespace selectors {
-${declarations}}  // namespace selectors
-
-std::span<const Selector<Problem>> selectors_in_this_program() {
-    static const std::array<Selector<Problem>, ${count}> all{${entries}};
-    return all;
-}
-
-}  // namespace espalier::${family}
-")
-    list(APPEND sources ${table} ${files})
+    espalier_selector_files(trees ${family} ${ARGN})
+    set(tables ${ESPALIER_GENERATED_DIR}/${target}/${family}.cpp)
+    add_custom_command(OUTPUT ${tables} COMMAND espalier_tree_tables ${family} ${tables} ${trees}
+                       DEPENDS espalier_tree_tables ${trees} COMMENT "Trees of ${family}" VERBATIM)
+    list(APPEND sources ${tables})
   endforeach()
   add_library(${target} OBJECT ${sources})
   target_link_libraries(${target} PRIVATE espalier_core)

@@ -135,16 +135,15 @@ function(espalier_baselines family out)
 endfunction()
 
 # espalier_shipped(<family> <out>): names of the variants that the library of this build links: those that
-# the committed selectors of the family use and its baselines, CPU variants only without CUDA.
-# The emitter writes every choice as `VariantId::<name>`.
+# the trees of the family rank and its baselines, CPU variants only without CUDA.
 function(espalier_shipped family out)
   espalier_selector_files(selectors ${family} ${ESPALIER_SELECTORS_DIR} ${ESPALIER_LOCAL_SELECTORS_DIR})
   espalier_baselines(${family} names)
   foreach(selector ${selectors})
     set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${selector})
-    file(STRINGS ${selector} lines REGEX "VariantId::")
-    string(REGEX MATCHALL "VariantId::[A-Za-z0-9_]+" uses "${lines}")
-    list(TRANSFORM uses REPLACE "VariantId::" "")
+    file(STRINGS ${selector} lines REGEX "\"variant\"")
+    string(REGEX MATCHALL "\"variant\": \"[A-Za-z0-9_]+" uses "${lines}")
+    list(TRANSFORM uses REPLACE ".*\"" "")
     list(APPEND names ${uses})
   endforeach()
   list(REMOVE_DUPLICATES names)

@@ -85,7 +85,7 @@ def device_section(folder: Path, exports: Path, today: SourceIds) -> str:
     text = f"## {folder.name}\n\n"
     device = measured.load_device(folder, exports / folder.name)
     for name, family in device.peers.items():
-        tree = folder / f"{name}.tree.json"
+        tree = measured.tree_file(folder, name)
         if name in device.families:  # a tree may ask for axes that no problem of the peers spells out
             family.left_out = device.families[name].left_out | family.left_out
         stale = of_earlier_source(folder, name, today)

@@ -401,6 +401,25 @@ def read_provenance(path: Path) -> Counter:
     return found
 
 
+def tree_file(folder: Path, family: str) -> Path:
+    """Where training put the tree of a device with results in `folder`, as the program finds it (measured_devices.hpp)."""
+    results = folder.parent
+    committed = results.parent / "kernels" / "selectors"
+    selectors = committed if results.name == "results" and committed.is_dir() else results / "selectors"
+    return selectors / family / f"{folder.name}.tree"
+
+
+def add_held_out(tree: dict | None, selector: dict, family: str) -> None:
+    """Puts what trees that had not seen a leaf's problems chose for them, which selector.json has, beside the leaf."""
+    leaves = (selector.get("families") or {}).get(family) or {}
+    leaves = leaves.get("held_out_by_leaf") if isinstance(leaves, dict) else None
+    for node in (tree or {}).get("nodes") or []:
+        leaf = node.get("leaf") if isinstance(node, dict) else None
+        if isinstance(leaf, int) and isinstance(leaves, list) and 0 <= leaf < len(leaves) and isinstance(leaves[leaf], dict):
+            node["held_out_regret"], node["held_out_worst"] = (leaves[leaf].get(name)
+                                                               for name in ("regret_geomean", "regret_max"))
+
+
 def load_device(folder: Path, exports: Path) -> Device:
     """A device of `folder`, its records as they were exported to `exports`."""
     device = Device(printable(folder.name))
@@ -425,14 +444,14 @@ def load_device(folder: Path, exports: Path) -> Device:
     families(exports / "peers", device.peers)
     for path in sorted(path for ending in ("", ".gz", ".xz") for path in folder.glob(f"*.jsonl{ending}")):
         device.provenance += attempt(path, read_provenance) or Counter()
-    for path in sorted(folder.glob("*.tree.json")):
-        family = device.families.get(path.name.removesuffix(".tree.json"))
-        if family is not None:
-            family.tree = attempt(path, read_object, "tree")
     if (folder / "device.json").exists():
         device.info = attempt(folder / "device.json", read_object, "device") or {}
     if (folder / "selector.json").exists():
         device.selector = attempt(folder / "selector.json", read_object) or {}
+    for name, family in device.families.items():
+        if (path := tree_file(folder, name)).exists():
+            family.tree = attempt(path, read_object, "tree")
+            add_held_out(family.tree, device.selector, name)
     return device
 
 

@@ -9,6 +9,7 @@ import trees
 from evidence import Evidence, number, paragraph, right_rows, table
 from like_for_like import parts
 from regular_files import read_json
+from results import tree_file
 
 Times = dict[str, dict[tuple[str, str], float]]  # by problem, then by variant and configuration
 
@@ -93,7 +94,7 @@ def mean(regrets: list[float]) -> str:
 
 def section(tree: dict, evidence: Evidence) -> str:
     family = tree["family"]
-    root = trees.parse(read_json(evidence.folder / f"{family}.tree.json"))
+    root = trees.parse(read_json(tree_file(evidence.folder, family)))
     sorts = {"measured": graded(tree, root, evidence.swept.get(family, [])),
              "unseen": graded(tree, root, right_rows(evidence.exports / "unseen").get(family, []))}
     text = f"\n### {family}\n\n" + "".join(f"{i}. {describe(rule)}\n" for i, rule in enumerate(tree["rules"], 1))

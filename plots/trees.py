@@ -1,4 +1,4 @@
-"""The trained tree of a family, from the file that `espalier train` writes beside the results."""
+"""The trained tree of a family, from the file that `espalier train` writes."""
 
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field

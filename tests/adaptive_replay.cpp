@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "harness/adaptive/adaptive.hpp"
-#include "harness/emit/tree_json.hpp"
+#include "harness/emit/tree_text.hpp"
 #include "harness/evidence/evidence.hpp"
 #include "harness/learn/evaluation.hpp"
 #include "harness/learn/ranking.hpp"
@@ -111,7 +111,7 @@ struct Judgement {
 
 /// What a tree costs on the problems of other results of the same device.
 Judgement judge(const Trained& tree, const Trained& on, const DeviceInfo& device) {
-    const auto decisions = decisions_of(tree_json(tree, device), on, device);
+    const auto decisions = decisions_of(tree_text(tree, device), on, device);
     if (!decisions) throw BadEvidence(device.key + ": a tree that cannot be read");
     Judgement judgement;
     std::vector<double> logs = decisions->logs;

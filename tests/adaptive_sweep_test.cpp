@@ -80,8 +80,8 @@ TEST_F(AdaptiveSweeping, MeasuresAPartAndTrainsOnAllOfIt) {
     EXPECT_EQ(entry.at("guessed_times"), imputable());
     EXPECT_TRUE(entry.at("held_out").is_null());
     EXPECT_LE(entry.at("problems"), count[Status::ok]);
-    const fs::path source = fs::path(folder_ / "selectors/smallest_k") / (results().filename().string() + ".gen.cpp");
-    expect_holds(read_bytes(source.string()), {"namespace espalier::smallest_k::selectors", "// Guesses:"});
+    const fs::path source = fs::path(folder_ / "selectors/smallest_k") / (results().filename().string() + ".tree");
+    expect_holds(read_bytes(source.string()), {"\"family\": \"smallest_k\"", "\"guessed_times\": "});
     EXPECT_EQ(train("--check").code, 0) << "the same records give the same bytes";
     EXPECT_NE(train("--strict").code, 0);
 }

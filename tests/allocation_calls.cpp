@@ -440,7 +440,7 @@ void add_texts(Calls& calls) {
 void add_selectors(Calls& calls) {
     const auto damaged = [] {
         auto folder = std::make_shared<TemporaryFolder>();
-        static_cast<void>(folder->file("dot.tree.json", "{\"schema\": \"espalier.tree/1\"}"));
+        static_cast<void>(folder->file("dot.tree", "{\"schema\": \"espalier.tree/1\"}"));
         return folder;
     };
     calls.add("load_selectors_again", [] { return [] { return made(load_selectors(ESPALIER_TREE)); }; });

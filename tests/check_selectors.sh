@@ -1,5 +1,5 @@
 #!/bin/sh
-# The committed selectors are, byte for byte, what the evidence gives: the C++ of all its devices, and the figures of
+# The committed selectors are, byte for byte, what the evidence gives: the trees of all its devices, and the figures of
 # one. The figures of all of them take ten times as long: ESPALIER_CHECK_ALL=1.
 set -eu
 devices=$(scripts/evidence --list)

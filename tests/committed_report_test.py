@@ -86,7 +86,7 @@ class CommittedResults(ReportCase):
 
     def picks_without_a_record(self, key: str, name: str) -> set:
         """The variants that a leaf ranks first and that came after the unseen problems were measured."""
-        tree = json.loads((self.results / key / f"{name}.tree.json").read_text())
+        tree = json.loads((REPOSITORY / "kernels/selectors" / name / f"{key}.tree").read_text())
         picks = {node["ranking"][0]["variant"] for node in tree["nodes"] if "ranking" in node}
         with open(EXPORTS / key / "unseen" / f"{name}.csv", encoding="utf-8") as file:
             return picks - {row["variant"] for row in csv.DictReader(file)}

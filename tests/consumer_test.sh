@@ -65,14 +65,14 @@ run_consumer() {
 
 # Trees that this library was not built with, by a call and by the environment. It knows those of tests/data alone.
 load_trees() {
-    "$1" "$source/results" >"$scratch/loaded" || fail "$1 does not load the committed trees"
-    grep -q '^loaded: smallest_k on nvidia-h200 from .*/smallest_k.tree.json$' "$scratch/loaded" || fail "$1 loads no tree"
-    ESPALIER_SELECTORS=$source/results "$1" >"$scratch/loaded"
+    "$1" "$source/kernels/selectors" >"$scratch/loaded" || fail "$1 does not load the committed trees"
+    grep -q '^loaded: smallest_k on nvidia-h200 from .*/smallest_k/nvidia-h200.tree$' "$scratch/loaded" || fail "$1 loads no tree"
+    ESPALIER_SELECTORS=$source/kernels/selectors "$1" >"$scratch/loaded"
     grep -q '^loaded: smallest_k on nvidia-h200 ' "$scratch/loaded" || fail "$1 ignores ESPALIER_SELECTORS"
-    sed 's/cpu_openmp/cpu_opnemp/' "$source/results/cpu-emeraldrapids-avx2-2t/dot.tree.json" >"$scratch/dot.tree.json"
-    ESPALIER_SELECTORS=$scratch/dot.tree.json "$1" >"$scratch/loaded" || fail "$1 stops at a damaged tree"
-    grep -q '^ignored: ESPALIER_SELECTORS: .*dot.tree.json: its checksum' "$scratch/loaded" || fail "$1 says nothing of it"
-    if "$1" "$scratch/dot.tree.json" >/dev/null 2>"$scratch/errors"; then fail "$1 loads a damaged tree"; fi
+    sed 's/cpu_openmp/cpu_opnemp/' "$source/kernels/selectors/dot/cpu-emeraldrapids-avx2-2t.tree" >"$scratch/dot.tree"
+    ESPALIER_SELECTORS=$scratch/dot.tree "$1" >"$scratch/loaded" || fail "$1 stops at a damaged tree"
+    grep -q '^ignored: ESPALIER_SELECTORS: .*dot.tree: its checksum' "$scratch/loaded" || fail "$1 says nothing of it"
+    if "$1" "$scratch/dot.tree" >/dev/null 2>"$scratch/errors"; then fail "$1 loads a damaged tree"; fi
     grep -q checksum "$scratch/errors" || fail "the error does not name the fault"
 }
 
@@ -104,7 +104,7 @@ for kind in static shared; do
     "$scratch/$kind/consumer/from_c" || fail "the C interface"
     if [ $kind = static ]; then
         "$source/tests/link_test.sh" "$scratch/static/consumer/uses_dot" "$scratch/static/consumer/uses_all" \
-            "$scratch/static/consumer/libembeds_dot.so" "$source/results"
+            "$scratch/static/consumer/libembeds_dot.so" "$source/kernels/selectors"
     fi
     if cmake -S "$source/tests/consumer" -B "$scratch/$kind/wrong" -G "$generator" -DCOMPONENT=nonsense \
         -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$prefix" >"$scratch/log" 2>&1; then

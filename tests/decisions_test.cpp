@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "harness/emit/tree_json.hpp"
+#include "harness/emit/tree_text.hpp"
 #include "harness/train/ablation.hpp"
 #include "harness/train/train.hpp"
 #include "kernels/dispatch/tree_file.hpp"
@@ -20,7 +20,7 @@ Trained train_on(const std::vector<CaseRecord>& records, const TrainOptions& opt
     return train(synthetic::family(), synthetic::device(), records, options);
 }
 
-std::string written(const Trained& trained) { return tree_json(trained, synthetic::device()); }
+std::string written(const Trained& trained) { return tree_text(trained, synthetic::device()); }
 
 std::vector<CaseRecord> sweep() { return synthetic::records(synthetic::regions, synthetic::problems()); }
 

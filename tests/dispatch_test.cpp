@@ -92,8 +92,8 @@ constexpr Leaf<Problem> gpu_leaves[] = {{0, 5, 2.0F, 1.0F, 1.0F, 1.0F, gpu}};
 constexpr ReadFeature<Problem> sizes[] = {[](const Problem& p) { return static_cast<double>(p.height); },
                                           [](const Problem& p) { return static_cast<double>(p.width); }};
 constexpr Column sizes_asked[] = {{"height", 0}, {"width", 1}};
-constexpr TreeNode by_height[] = {tree_nodes::at_most(0, 100, 2), tree_nodes::leaf(0), tree_nodes::leaf(1)};
-constexpr TreeNode one_leaf[] = {tree_nodes::leaf(0)};
+constexpr TreeNode by_height[] = {TreeNode::at_most(0, 100, 2), TreeNode::leaf(0), TreeNode::leaf(1)};
+constexpr TreeNode one_leaf[] = {TreeNode::leaf(0)};
 
 Selector<Problem> cpu_tree(std::string_view key, int threads, Isa isa, std::string_view design = "zen4") {
     const DeviceTraits traits{.isa = isa, .microarchitecture = design, .threads = threads};
@@ -446,7 +446,7 @@ TEST_F(Dispatch, TakesAnotherLeafBeforeTheBaseline) {
     // In the leaf of images this wide nothing runs here; the leaf of low ones ranks what does.
     constexpr static Choice<Problem> wide[] = {{kMissing, {}, 1.0F}, {kBaseline, {}, 5.0F}};
     constexpr static Leaf<Problem> leaves[] = {cpu_leaves[0], {1, 3, 1.0F, 1.0F, 1.0F, 1.0F, wide}};
-    constexpr static TreeNode nodes[] = {tree_nodes::at_most(1, 10, 2), tree_nodes::leaf(0), tree_nodes::leaf(1)};
+    constexpr static TreeNode nodes[] = {TreeNode::at_most(1, 10, 2), TreeNode::leaf(0), TreeNode::leaf(1)};
     trees_ = {{"cpu-zen4-avx2-4t",
                {.isa = Isa::avx2, .microarchitecture = "zen4", .threads = 4},
                "",
@@ -631,8 +631,8 @@ TEST(Selector, IsAskedAboutASingleRowInOneLayout) {
     static const Leaf<P> leaves[]{{.id = 0}, {.id = 1}};
     static constexpr ReadFeature<P> features[]{[](const P& p) { return static_cast<double>(p.layout); }};
     static constexpr Column columns[]{{"layout", 0}};
-    static constexpr TreeNode nodes[]{tree_nodes::is(0, MatrixLayout::transposed, 2), tree_nodes::leaf(0),
-                                      tree_nodes::leaf(1)};
+    static constexpr TreeNode nodes[]{TreeNode::one_of(0, std::uint64_t{1} << static_cast<int>(MatrixLayout::transposed), 2), TreeNode::leaf(0),
+                                      TreeNode::leaf(1)};
     Selector<P> selector{};
     selector.features = features, selector.columns = columns, selector.nodes = nodes, selector.leaves = leaves;
     const auto leaf_of = [&](std::int64_t rows, MatrixLayout layout) {

@@ -21,7 +21,7 @@
 #include "harness/records/atomic_file.hpp"
 #include "kernels/dispatch/dispatch.hpp"
 #include "tests/each_family.hpp"
-#include "tests/learned.hpp"
+#include "tests/committed_results.hpp"
 
 namespace espalier::bench::learn {
 namespace {

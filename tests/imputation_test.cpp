@@ -9,7 +9,7 @@
 #include <cmath>
 #include <random>
 
-#include "harness/emit/tree_json.hpp"
+#include "harness/emit/tree_text.hpp"
 #include "harness/learn/distances.hpp"
 #include "harness/train/train.hpp"
 #include "tests/matrices.hpp"
@@ -105,17 +105,17 @@ TEST(Imputation, DoNotDependOnTheOrderOfRecords) {
     std::ranges::shuffle(records, std::mt19937_64(7));
     const Trained second = trained_on(records);
     EXPECT_EQ(first.source, second.source);
-    EXPECT_EQ(tree_json(first, synthetic::device()), tree_json(second, synthetic::device()));
+    EXPECT_EQ(tree_text(first, synthetic::device()), tree_text(second, synthetic::device()));
     EXPECT_EQ(first.evidence.data_sha256, second.evidence.data_sha256);
 }
 
 TEST(Imputation, AreMarkedAndNeverJudgedBy) {
     const Trained full = trained_on(complete()), imputed = trained_on(adaptive(3));
     EXPECT_EQ(full.source.find("Guesses:"), std::string::npos);
-    EXPECT_EQ(tree_json(full, synthetic::device()).find("guessed_times"), std::string::npos);
+    EXPECT_EQ(tree_text(full, synthetic::device()).find("guessed_times"), std::string::npos);
     EXPECT_FALSE(summary(full, nullptr).contains("guessed_times"));
     EXPECT_NE(imputed.source.find("Guesses:"), std::string::npos);
-    EXPECT_NE(tree_json(imputed, synthetic::device()).find("guessed_times"), std::string::npos);
+    EXPECT_NE(tree_text(imputed, synthetic::device()).find("guessed_times"), std::string::npos);
     EXPECT_EQ(summary(imputed, nullptr).at("guessed_times"), imputed.evidence.matrix.count(CellState::imputed));
     EXPECT_TRUE(summary(imputed, nullptr).at("held_out").is_null());
     EXPECT_EQ(static_cast<std::size_t>(imputed.evaluation.training.problems), (synthetic::problems().size() + 2) / 3);

@@ -23,7 +23,7 @@ protected:
                             kBesideOthers + before);
     }
     [[nodiscard]] Finished train(const std::string& arguments = {}) const {
-        return run("train", "--predicted 200 --output " + quoted(folder_ / "selectors") + " " + arguments);
+        return run("train", "--predicted 200 " + arguments);
     }
 
     TemporaryFolder folder_;
@@ -106,7 +106,7 @@ protected:
     }
     [[nodiscard]] Finished judge(bool with_its_tree = true) const {
         return run("judge", "--from-results --device " + device_.key,
-                   with_its_tree ? "ESPALIER_SELECTORS=" + quoted(device_folder_.string()) + " " : "");
+                   with_its_tree ? "ESPALIER_SELECTORS=" + quoted((results_ / "selectors").string()) + " " : "");
     }
     [[nodiscard]] nlohmann::ordered_json entry() const {
         return nlohmann::ordered_json::parse(read_bytes(selector_)).at("families").at("dot");
@@ -116,6 +116,7 @@ protected:
     DeviceInfo device_ = invented_devices().at(1);
     std::filesystem::path device_folder_ = results_ / device_.key;
     std::string selector_ = (device_folder_ / "selector.json").string();
+    std::string tree_ = (results_ / "selectors/dot" / (device_.key + ".tree")).string();
 };
 
 TEST_F(JudgedDevice, FiguresGoToTheSelectorAndStayWithTheirTree) {
@@ -161,13 +162,13 @@ TEST_F(JudgedDevice, TimesOfOtherSourceAreTold) {
 }
 
 TEST_F(JudgedDevice, TrainingReadsNoUnseenProblem) {
-    const std::string tree = read_bytes((device_folder_ / "dot.tree.json").string());
+    const std::string tree = read_bytes(tree_);
     const auto unseen = unseen_folder(device_folder_);
     save(unseen, draw_problems(family_, DeviceKind::cpu, 8, Stream::unseen, 50));
     EXPECT_EQ(train("--check").code, 0);
     for (const char* file : {"dot.jsonl.xz", "device.json"}) std::ofstream(unseen / file) << "no records\n";
     EXPECT_EQ(train("--check").code, 0) << "it does not even look";
-    EXPECT_EQ(read_bytes((device_folder_ / "dot.tree.json").string()), tree);
+    EXPECT_EQ(read_bytes(tree_), tree);
 }
 
 TEST_F(JudgedDevice, VerifyLooksIntoUnseenProblemsToo) {

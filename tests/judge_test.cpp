@@ -122,12 +122,13 @@ TEST(Judge, CompiledTreesAreThoseOfTheResults) {
         const std::filesystem::path folder = std::filesystem::path(ESPALIER_RESULTS) / device_key;
         const DeviceInfo device = load_device(folder);
         for (const Family* family : families()) {
-            const std::filesystem::path tree = folder / (std::string(family->name()) + ".tree.json");
+            const std::filesystem::path tree =
+                std::filesystem::path(ESPALIER_COMMITTED_SELECTORS) / family->name() / (device_key + ".tree");
             if (!std::filesystem::exists(tree) || family->domain(device.kind).empty()) continue;
             std::vector<CaseRecord> records;
             for (const std::string& key : draw_problems(*family, device.kind, 1, Stream::unseen, 20))
                 records.push_back(record(key, "nobody", 1));
-            const Judgement judgement = judge(*family, device, records, folder);
+            const Judgement judgement = judge(*family, device, records, ESPALIER_COMMITTED_SELECTORS);
             EXPECT_EQ(judgement.other_tree, "");
             EXPECT_EQ(judgement.tree_sha256.size(), 64U) << tree;
             EXPECT_TRUE(judgement.tree_devices.contains(device.key));

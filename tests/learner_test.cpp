@@ -25,8 +25,8 @@ TEST(Learner, FindsOneThreshold) {
     });
     const Tree tree = learn(matrix, matrix.all());
     ASSERT_EQ(tree.leaves.size(), 2U);
-    EXPECT_GE(tree.nodes[0].test.value, 256);
-    EXPECT_LT(tree.nodes[0].test.value, 512);
+    EXPECT_GE(tree.nodes[0].threshold, 256);
+    EXPECT_LT(tree.nodes[0].threshold, 512);
     EXPECT_EQ(tree.leaves[0].ranking, (std::vector<std::size_t>{0, 1, 2}));
     EXPECT_EQ(tree.leaves[1].ranking, (std::vector<std::size_t>{1, 0, 2}));
     EXPECT_DOUBLE_EQ(tree.leaves[0].regret, 1);
@@ -80,7 +80,7 @@ TEST(Learner, PartsTheProblemsByAnOptionalCategory) {
     options.max_leaves = 2;  // of each value's tree
     const Tree tree = learn(matrix, matrix.all(), options);
     ASSERT_EQ(tree.leaves.size(), 4U);
-    EXPECT_EQ(tree.nodes[0].test.column, 0U);
+    EXPECT_EQ(tree.nodes[0].column, 0U);
     for (const auto& row : rows) EXPECT_EQ(first_choice(tree, row), best(row));
     columns[0].optional = false;
     EXPECT_LE(learn(matrix_of(columns, rows, 3, model), matrix.all(), options).leaves.size(), 2U);
@@ -103,7 +103,7 @@ TEST(Learner, WhatIsNotDrawnHasNoTreeOfItsOwn) {
     matrix.drawn = drawn;
     const Tree tree = learn(matrix, matrix.all());
     EXPECT_EQ(tree.leaves.size(), 2U) << "values 1 and 2 share one, as 2 is not drawn";
-    EXPECT_EQ(tree.nodes[0].test.value, 0);
+    EXPECT_EQ(tree.nodes[0].categories, 1U << 0);
     for (const auto& row : rows) EXPECT_EQ(first_choice(tree, row), row[0] != 0 ? 1U : 0U);
 }
 
@@ -114,8 +114,7 @@ TEST(Learner, SplitsOnCategories) {
     });
     const Tree tree = learn(matrix, matrix.all());
     ASSERT_EQ(tree.leaves.size(), 2U);
-    EXPECT_TRUE(tree.nodes[0].test.category);
-    EXPECT_EQ(tree.nodes[0].test.value, 1);
+    EXPECT_EQ(tree.nodes[0].categories, 1U << 1);
     for (const auto& row : rows) EXPECT_EQ(first_choice(tree, row), row[0] == 1 ? 0U : 1U);
 }
 
@@ -266,7 +265,7 @@ TEST(Learner, PrefersTheDerivedOfTestsThatPartAlike) {
     const auto matrix = matrix_of({{"n"}, {"work", 0, true}}, rows, 2, [](std::span<const double> row, std::size_t c) {
         return (row[0] <= 300) == (c == 0) ? 0.0 : 0.5;
     });
-    EXPECT_EQ(learn(matrix, matrix.all()).nodes[0].test.column, 1U);
+    EXPECT_EQ(learn(matrix, matrix.all()).nodes[0].column, 1U);
 }
 
 TEST(Learner, KeepsToTheMostLeaves) {

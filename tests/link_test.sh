@@ -1,6 +1,6 @@
 #!/bin/sh
 # A program that links one family of the static library has that family alone; a library that links it exports nothing.
-# Usage: link_test.sh <program of espalier::dot> <program of espalier::espalier> <shared library of either> <results>
+# Usage: link_test.sh <program of espalier::dot> <program of espalier::espalier> <shared library of either> <trees>
 set -eu
 
 fail() {
@@ -14,7 +14,7 @@ done
 
 ESPALIER_FORCE_VARIANT=histogram/cpu_scalar "$1" || fail "a variant of a family that is not linked may be named"
 if ESPALIER_FORCE_VARIANT=nonsense/cpu_scalar "$1"; then fail "a family that there is not may be named"; fi
-if "$1" "$4/cpu-emeraldrapids-avx2-2t/histogram.tree.json" 2>/dev/null; then fail "a tree of no linked family is loaded"; fi
+if "$1" "$4/histogram/cpu-emeraldrapids-avx2-2t.tree" 2>/dev/null; then fail "a tree of no linked family is loaded"; fi
 
 families='coherent_sum convolution_2d distance histogram knn polyphase smallest_k travel_time'
 own=$(nm -C --defined-only "$1" | grep -c ' espalier::dot::') || fail "$1 has nothing of dot"

@@ -19,7 +19,6 @@
 #include "kernels/dispatch/tree_path.hpp"
 #include "tests/api_helpers.hpp"
 #include "tests/each_family.hpp"
-#include "tests/evidence_devices.hpp"
 #include "tests/invented_sweep.hpp"
 #include "tests/run_program.hpp"
 #include "tests/tree_text.hpp"
@@ -42,9 +41,8 @@ std::size_t in_use() { return value_of(loaded_selectors()).selectors.size(); }
 /// Every tree of every device that is committed.
 std::vector<fs::path> committed_trees() {
     std::vector<fs::path> files;
-    for (const std::string& key : bench::evidence_devices(ESPALIER_RESULTS))
-        for (const auto& entry : fs::directory_iterator(fs::path(ESPALIER_RESULTS) / key))
-            if (entry.path().filename().string().ends_with(".tree.json")) files.push_back(entry.path());
+    for (const auto& entry : fs::recursive_directory_iterator(ESPALIER_COMMITTED_SELECTORS))
+        if (entry.path().extension() == ".tree") files.push_back(entry.path());
     std::ranges::sort(files);
     return files;
 }
@@ -109,7 +107,7 @@ protected:
     /// The path of a tree of this CPU in a folder of its own.
     [[nodiscard]] std::string write(const std::string& name, const std::string& text) const {
         fs::create_directories(folder_.path() / name);
-        return folder_.file(name + "/dot.tree.json", text);
+        return folder_.file(name + "/dot.tree", text);
     }
 
     TemporaryFolder folder_;
@@ -313,7 +311,7 @@ TEST_F(LoadingTrees, RefusesAFolderWithOneBadTreeWhole) {
     const auto twice = load_selectors(folder_ / "all");
     ASSERT_FALSE(twice);
     expect_holds(twice.error().message,
-                 {"all/a/dot.tree.json", "all/b/dot.tree.json", "both trees of dot", "remove one"});
+                 {"all/a/dot.tree", "all/b/dot.tree", "both trees of dot", "remove one"});
 }
 
 TEST_F(LoadingTrees, RefusesWhatIsNoFile) {
@@ -322,7 +320,7 @@ TEST_F(LoadingTrees, RefusesWhatIsNoFile) {
         return refused ? "loaded" : refused.error().message;
     };
     expect_holds(message(folder_ / "nothing"), {"nothing", "no such file"});
-    expect_holds(message(folder_.path().string()), {"no <family>.tree.json"});
+    expect_holds(message(folder_.path().string()), {"no <device-key>.tree"});
     expect_holds(message(""), {"no such file"});
     const std::string pipe = folder_ / "pipe";
     ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
@@ -331,7 +329,7 @@ TEST_F(LoadingTrees, RefusesWhatIsNoFile) {
     expect_holds(message(std::string(5000, 'x')), {"cannot be read"});
     std::filesystem::create_directory_symlink("loop", folder_.path() / "loop");
     EXPECT_NE(message(folder_ / "loop"), "loaded");
-    for (int i = 0; i < 1025; ++i) static_cast<void>(folder_.file(std::to_string(i) + ".tree.json", ""));
+    for (int i = 0; i < 1025; ++i) static_cast<void>(folder_.file(std::to_string(i) + ".tree", ""));
     expect_holds(message(folder_.path().string()), {"1024", "results/<device-key>"});
 }
 
@@ -529,7 +527,7 @@ TEST_F(SelectorsOfEnvironment, ArePathsOfFilesAndFolders) {
     for (const std::string& paths : {tree_, folder_ / "a", folder_.path().string(), ":" + tree_ + ":"}) {
         const auto run = espalier(paths, explain_);
         ASSERT_EQ(run.code, 0) << run.err;
-        expect_holds(run.out, {"runs: cpu_openmp", "very device", "tree: loaded from ", "a/dot.tree.json"});
+        expect_holds(run.out, {"runs: cpu_openmp", "very device", "tree: loaded from ", "a/dot.tree"});
         EXPECT_EQ(run.err, "");
     }
     const std::string later = write("later", one_leaf("dot", kHere, {{"cpu_scalar", "default"}}));
@@ -552,7 +550,7 @@ TEST_F(SelectorsOfEnvironment, AreLeftOutAloudWhereTheyAreWrong) {
     const std::string bad = write("bad", "{");
     const auto run = espalier(bad + ":" + tree_ + ":nowhere", explain_);
     EXPECT_EQ(run.code, 0);
-    expect_holds(run.out, {"runs: cpu_openmp", "ignored: ESPALIER_SELECTORS: ", "bad/dot.tree.json: it has no checksum",
+    expect_holds(run.out, {"runs: cpu_openmp", "ignored: ESPALIER_SELECTORS: ", "bad/dot.tree: it has no checksum",
                            "ignored: ESPALIER_SELECTORS: nowhere: there is no such file"});
     expect_holds(run.err, {"espalier: left out: ESPALIER_SELECTORS: ", "no checksum", "nowhere"});
     const auto alone = espalier(bad, explain_ + " --json");

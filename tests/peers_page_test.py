@@ -64,7 +64,9 @@ class EarlierSource(unittest.TestCase):
             f"{COLUMNS}\n"
             "dot,ours,modern,ok,,elements=8,default,1000,1000,1000,64,8,0.064,0.008,1,1,8\n"
             "dot,peer_cub,peer,ok,,elements=8,default,3000,3000,3000,64,8,0.021,0.003,0.3,3,8\n")
-        (self.device / "dot.tree.json").write_text(json.dumps(TREE))
+        tree = self.device.parent / "selectors" / "dot" / f"{self.device.name}.tree"
+        tree.parent.mkdir(parents=True)
+        tree.write_text(json.dumps(TREE))
         row = "| `elements=8` | ours{} | 0.001 | cub 0.003 | 3.00 |"
         self.assertIn(row.format(", earlier source"), peers_page([self.device], exports, {("dot", "ours"): "new"}))
         self.assertIn(row.format(""), peers_page([self.device], exports, {("dot", "ours"): "old"}))

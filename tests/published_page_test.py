@@ -304,7 +304,7 @@ class Rules(unittest.TestCase):
     def test_committed_rules_are_graded(self):
         h200 = Evidence.load(RESULTS / "nvidia-h200", EXPORTS)
         for tree in json.loads((RESULTS / "published/rules.json").read_text())["trees"]:
-            learned_tree = json.loads((RESULTS / "nvidia-h200" / f"{tree['family']}.tree.json").read_text())
+            learned_tree = json.loads((REPOSITORY / "kernels/selectors" / tree["family"] / "nvidia-h200.tree").read_text())
             found = graded(tree, trees.parse(learned_tree), h200.swept[tree["family"]])
             self.assertGreater(len(found["rules"]), 50)
             self.assertGreaterEqual(min(found["rules"]), 1.0)

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import unittest
 
-from report_pages import COLUMNS, LAST, REPOSITORY, ReportCase, case, sweep, to_csv, write_device
+from report_pages import COLUMNS, LAST, REPOSITORY, ReportCase, case, sweep, to_csv, write_device, write_tree
 
 sys.path.insert(0, str(REPOSITORY / "plots"))
 import columns  # noqa: E402
@@ -108,7 +108,7 @@ class Report(ReportCase):
         for family, feature in (("histogram", "bytes"), ("coherent_sum", "samples")):
             nodes = [{"id": 0, "feature": feature, "threshold": 5000, "left": 1, "right": 2}]
             nodes += [{"id": i, "ranking": [{"variant": "some", "configuration": "default"}]} for i in (1, 2)]
-            (folder / f"{family}.tree.json").write_text(json.dumps({"nodes": nodes}))
+            write_tree(folder, family, {"nodes": nodes})
         self.run_report()
         exported = self.look_at_trees()
         for family in ("histogram", "coherent_sum"):  # spelled plainly

@@ -28,6 +28,13 @@ PROVENANCE = {"device_key": "", "driver": "580.1", "runtime": "13.0", "build": "
               "cache": "cold", "session": "2026-01-01T00:00:00Z"}
 
 
+def write_tree(folder: Path, family: str, tree: dict) -> None:
+    """As training would, for the device with results in `folder`."""
+    path = folder.parent / "selectors" / family / f"{folder.name}.tree"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(tree))
+
+
 def case(family="histogram", variant="global_atomics", problem="bytes=1024;distribution=uniform", time=1000.0,
          configuration="default", status="ok", reason="", role="documented", features=None, device="test-gpu",
          disturbed="", samples=3, spread=1.02) -> dict:

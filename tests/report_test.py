@@ -19,7 +19,7 @@ from pathlib import Path
 
 import jsonschema
 
-from report_pages import CHROMIUM, COLUMNS, HEADLESS, LAST, REPOSITORY, Page, ReportCase, case, sealed, sweep, to_csv, write_device
+from report_pages import CHROMIUM, COLUMNS, HEADLESS, LAST, REPOSITORY, Page, ReportCase, case, sealed, sweep, to_csv, write_device, write_tree
 
 COMPARE = Path("/usr/share/benchmark/compare.py")
 NODE = shutil.which("node")
@@ -168,7 +168,7 @@ class OtherResults(ReportCase):
         cases += [case(variant=HOSTILE, problem=f"n={n}", time=500.0 + n, configuration=HOSTILE) for n in (1, 2, 4, 8)]
         folder = write_device(self.results, cases, name=HOSTILE)
         node = {"id": 0, "ranking": [{"variant": HOSTILE, "configuration": HOSTILE}], "problems": 3}
-        (folder / "histogram.tree.json").write_text(json.dumps({"nodes": [node]}))
+        write_tree(folder, "histogram", {"nodes": [node]})
         (folder / "selector.json").write_text(json.dumps({"histogram": {"leaves": HOSTILE, "regret_geomean": HOSTILE}}))
         (self.output / "exports/test-gpu").mkdir(parents=True)
         (self.output / "exports/test-gpu/histogram.csv").write_text(to_csv(cases), encoding="utf-8")
@@ -187,7 +187,7 @@ class OtherResults(ReportCase):
         cases = [case(reason=acting, status="wrong"), case(variant=acting), case()]
         folder = write_device(self.results, cases, name=acting)
         node = {"id": 0, "ranking": [{"variant": acting, "configuration": acting}], "problems": 3}
-        (folder / "histogram.tree.json").write_text(json.dumps({"nodes": [node]}))
+        write_tree(folder, "histogram", {"nodes": [node]})
         (self.output / "exports/test-gpu").mkdir(parents=True)
         (self.output / "exports/test-gpu/histogram.csv").write_text(to_csv(cases), encoding="utf-8")
         done = self.run_page()
@@ -207,7 +207,7 @@ class OtherResults(ReportCase):
             {"id": 3, **leaf, "ranking": [{"variant": "shared_atomics", "configuration": "block=128", "slowdown": 1.0}]},
             {"id": 4, **leaf, "ranking": [{"variant": "shared_atomics", "configuration": "block=256", "slowdown": 1.0}]},
         ]
-        (folder / "histogram.tree.json").write_text(json.dumps({"schema": "espalier.tree/1", "nodes": nodes}))
+        write_tree(folder, "histogram", {"schema": "espalier.tree/1", "nodes": nodes})
         merit = {"regret_geomean": 1.001, "held_out": {"regret_geomean": 1.0123, "problems": 12}, "leaves": 3, "depth": 2}
         (folder / "selector.json").write_text(json.dumps({"families": {"histogram": merit}}))
         self.run_report()
@@ -221,7 +221,7 @@ class OtherResults(ReportCase):
         self.assertEqual([node.get("right") for node in nodes], [2, None, 4, None, None])
 
         for broken in ([], [{"id": 0, "feature": "n", "threshold": 1, "left": 0, "right": 0}], [{"id": 0}], "x"):
-            (folder / "histogram.tree.json").write_text(json.dumps({"nodes": broken}))
+            write_tree(folder, "histogram", {"nodes": broken})
             self.run_report()
             self.assertIn("The tree's file cannot be drawn", self.page().text)
 
@@ -370,7 +370,7 @@ class OtherResults(ReportCase):
         nodes = [{"id": 7, "feature": "bytes", "threshold": 65536, "left": 5, "right": 6}]
         nodes += [{"id": 5 + i, "problems": 3, "ranking": [{"variant": v, "configuration": c} for v, c in leaf]}
                   for i, leaf in enumerate(leaves)]
-        (folder / "histogram.tree.json").write_text(json.dumps({"nodes": nodes}))
+        write_tree(folder, "histogram", {"nodes": nodes})
         merit = {"regret_geomean": 1.0, "unseen": {"regret_geomean": 1.25, "problems": 1, "unjudged": 1}}
         (folder / "selector.json").write_text(json.dumps({"families": {"histogram": merit}}))
         self.run_report()
@@ -439,7 +439,7 @@ class OtherResults(ReportCase):
         nodes = [{"id": 0, "feature": "n", "threshold": 25000, "left": 1, "right": 2}]
         nodes += [{"id": 1 + i, "problems": 5, "ranking": [{"variant": name, "configuration": "default"}]}
                   for i, name in enumerate(("steep", "flat"))]
-        (folder / "dot.tree.json").write_text(json.dumps({"nodes": nodes}))
+        write_tree(folder, "dot", {"nodes": nodes})
         self.run_report()
         model = (REPOSITORY / "plots/page/model.js").read_text() + """
             const family = readFamily(DATA, "dot");

@@ -1,6 +1,5 @@
-// Properties of the committed selectors, as compiled, on random problems: they decide as the trees that the committed
-// results give, and never choose on any device what cannot run there. Runs on typed problems, without keys.
-// ESPALIER_PROPERTY_DRAWS sets the number of draws: per tree in the first test, per family in the second.
+// The committed selectors, as compiled, on random problems: they never choose on any device what cannot run there. Runs
+// on typed problems, without keys. ESPALIER_PROPERTY_DRAWS sets the number of draws per family.
 
 #include <gtest/gtest.h>
 
@@ -12,15 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/emit/emit.hpp"
 #include "harness/learn/feasibility.hpp"
-#include "harness/learn/in_family.hpp"
-#include "harness/train/train.hpp"
 #include "kernels/dispatch/dispatch.hpp"
-#include "kernels/dispatch/tree_path.hpp"
 #include "tests/each_family.hpp"
 #include "tests/invented_sweep.hpp"
-#include "tests/learned.hpp"
 #include "tests/trials.hpp"
 
 namespace espalier::bench::learn {
@@ -65,63 +59,6 @@ private:
 
     std::vector<std::vector<double>> pools_;
 };
-
-template <class P>
-void expect_same_leaf(const Family& family, const Evidence& evidence, const Tree& tree, const Selector<P>& compiled,
-                      const Leaf<P>& leaf, std::size_t expected) {
-    EXPECT_EQ(path_to(compiled, leaf), path_to_leaf(family, tree, expected));
-    const auto& ranking = tree.leaves[expected].ranking;
-    ASSERT_EQ(leaf.ranking.size(), ranking.size());
-    for (std::size_t i = 0; i < ranking.size(); ++i) {
-        const Choice& candidate = evidence.matrix.candidates[ranking[i]];
-        EXPECT_EQ(static_cast<std::size_t>(leaf.ranking[i].variant), candidate.variant);
-        EXPECT_EQ(leaf.ranking[i].configuration,
-                  family.variants()[candidate.variant].configurations[candidate.configuration]);
-    }
-}
-
-template <class P>
-void compare_compiled_with_learned(const Family& family, const DeviceResults& results, const Trained& of) {
-    const Evidence& evidence = of.evidence;
-    const Tree& tree = of.tree;
-    const auto selectors = tables<P>().selectors;
-    const auto compiled = std::ranges::find(selectors, results.device.key, &Selector<P>::device_key);
-    ASSERT_NE(compiled, selectors.end()) << "no selector of " << results.device.key << " is compiled in";
-    std::vector<bool> reached(tree.leaves.size());
-    std::vector<double> features;
-    const auto compare = [&](const P& given) {
-        const P problem = as_asked(given);
-        features.clear();
-        for (const Feature<P>& feature : P::features()) features.push_back(feature.value(problem));
-        const std::size_t expected = tree.leaf_of(values_of(evidence.matrix.columns, features));
-        const Leaf<P>& leaf = compiled->leaf_of(problem);
-        ASSERT_EQ(static_cast<std::size_t>(leaf.id), expected) << problem_key(problem);
-        if (reached[expected]) return;
-        reached[expected] = true;
-        expect_same_leaf(family, evidence, tree, *compiled, leaf, expected);
-    };
-    std::string error;
-    for (const std::string& key : evidence.matrix.problems) compare(parse_problem<P>(key, error).value());
-    for (std::size_t l = 0; l < reached.size(); ++l) {
-        EXPECT_FALSE(tree.leaves[l].rows.empty()) << l;
-        EXPECT_NE(reached[l], tree.leaves[l].nearby) << l;
-    }
-    const Draw<P> draw(family, results.device.kind, evidence.matrix.problems);
-    Random random(5);
-    constexpr int kDraws = 100'000;
-    for (int i = draws(kDraws); i > 0 && !testing::Test::HasFatalFailure(); --i) compare(draw(random));
-}
-
-TEST(SelectorProperties, CompiledTreesDecideAsTheLearner) {
-    for (const std::string& key : compared_devices()) {
-        for_each_family([&]<class P>(const P*, const std::string& name) {
-            SCOPED_TRACE(key + " " + name);
-            const Family& family = *find_family(name);
-            if (const Trained* of = learned(key, family))
-                compare_compiled_with_learned<P>(family, committed_results(key), *of);
-        });
-    }
-}
 
 std::int64_t any_of(std::initializer_list<std::int64_t> values, Random& random) {
     return values.begin()[random() % values.size()];

@@ -30,7 +30,7 @@ inline ordered_json split(int id, const std::string& feature, double threshold, 
 
 /// A tree of a CPU with AVX2 and four threads.
 inline ordered_json tree(const std::string& family, const std::string& device, ordered_json nodes) {
-    return {{"schema", "espalier.tree/1"},
+    return {{"schema", "espalier.tree/2"},
             {"family", family},
             {"device_key", device},
             {"device", {{"kind", "cpu"}, {"isa", "avx2"}, {"microarchitecture", "zen4"}, {"threads", 4}}},

@@ -4,10 +4,10 @@
 #include <string>
 
 #include "harness/cli/measured_devices.hpp"
-#include "harness/emit/emit.hpp"
 #include "harness/records/results.hpp"
 #include "harness/sweep/devices.hpp"
 #include "kernels/api/device_state.hpp"
+#include "kernels/json/names.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -43,7 +43,7 @@ DeviceInfo described_device(const std::string& name, const fs::path& results) {
         return state_of(device).on_threads(threads_for(state_of(device), {}));
     };
     if (is_local_name(name)) return here(device_of(name));
-    if (!learn::valid_device_key(name))
+    if (!valid_device_key(name))
         throw Failure(ExitCode::usage,
                       "'" + name + "' is no device key: use one of " + listed_devices(results) + ", or " + kDeviceHelp);
     const fs::path folder = results / name;

@@ -42,8 +42,10 @@ std::string results_to_read(const std::string& named, const std::vector<std::str
     return named.empty() && !all ? kResults : results_to_read(named);
 }
 
+bool is_own(const fs::path& results) { return results.lexically_normal() == kLocal; }
+
 fs::path selectors_of(const fs::path& results) {
-    return results.lexically_normal() == kLocal ? results / "selectors" : fs::path("kernels/selectors");
+    return results.lexically_normal() == kResults ? fs::path("kernels/selectors") : results / "selectors";
 }
 
 std::vector<std::string> device_keys(const fs::path& results, const std::vector<std::string>& wanted) {

@@ -23,7 +23,11 @@ std::string results_to_read(const std::string& named);
 /// Where they are read of these devices (of all, if none is named): what was measured here, if that is of all of them.
 std::string results_to_read(const std::string& named, const std::vector<std::string>& devices);
 
-/// Where `espalier train` puts the trees of these results, and a build looks for them.
+/// Whether these are what was measured here, beside the committed ones.
+bool is_own(const std::filesystem::path& results);
+
+/// Where `espalier train` puts the trees of these results: kernels/selectors of results/, else selectors/ in the folder. A
+/// build takes those of results/ and of results/local/.
 std::filesystem::path selectors_of(const std::filesystem::path& results);
 
 /// The keys of the devices with results, sorted, or the ones asked for. Throws `Failure` where there are none.

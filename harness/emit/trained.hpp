@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "harness/evidence/evidence.hpp"
 #include "harness/families/family.hpp"
 #include "harness/learn/evaluation.hpp"
@@ -9,13 +7,12 @@
 
 namespace espalier::bench::learn {
 
-/// A selector of one family for one device: from what, how good, and its C++.
+/// A selector of one family for one device: from what it was learned and how good it is.
 struct Trained {
     const Family* family;
     Evidence evidence;
     Tree tree;
     Evaluation evaluation;
-    std::string source;
 };
 
 }  // namespace espalier::bench::learn

@@ -8,7 +8,7 @@
 #include <optional>
 #include <set>
 
-#include "harness/emit/tree_json.hpp"
+#include "harness/emit/tree_text.hpp"
 #include "harness/files/read_file.hpp"
 #include "harness/learn/regret.hpp"
 #include "harness/records/disturbance.hpp"
@@ -111,11 +111,10 @@ bool same_leaf(const TreeFile& file, const Explanation& why) {
     return false;
 }
 
-/// Compares the tree that chooses with the one that is in the results.
-class TreeInResults {
+/// Compares the tree that chooses with the one that training wrote.
+class TreeOnFile {
 public:
-    TreeInResults(const Family& family, const std::filesystem::path& folder)
-        : path_(folder / (std::string(family.name()) + ".tree.json")) {
+    explicit TreeOnFile(std::filesystem::path path) : path_(std::move(path)) {
         const auto text = read_file(path_);
         if (!text) {
             why_not_ = "there is no " + path_.string() + ": train the device, and build anew or load its tree";
@@ -195,9 +194,9 @@ Grades grades_of(const std::vector<Verdict>& verdicts) {
 }
 
 Judgement judge(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
-                const std::filesystem::path& device_folder, bool disturbed_too) {
+                const std::filesystem::path& selectors, bool disturbed_too) {
     Judgement judgement{.family = &family};
-    TreeInResults tree(family, device_folder);
+    TreeOnFile tree(selectors / family.name() / (device.key + ".tree"));
     const auto pick = [&](const std::string& problem) -> Pick {
         const auto why = explain(family.name(), problem, device, nullptr);
         if (!why) return {"", "", why.error().message};

@@ -63,14 +63,14 @@ struct Judgement {
     std::vector<Verdict> verdicts;
     Grades grades;
     std::set<std::string> tree_devices;  ///< whose trees chose: others' where its own has nothing that runs
-    std::string tree_sha256;             ///< of that in <family>.tree.json, if it is the one that chose; else empty
+    std::string tree_sha256;             ///< of that on file, if it is the one that chose; else empty
     std::string other_tree;              ///< why it is not
 };
 
 /// What this program's dispatch picks, with the trees that it has at this moment, graded by the records of one family.
-/// `device_folder` is results/<device-key>, where the tree should be.
+/// `selectors` is the folder of trees, where that of the device should be: <family>/<device-key>.tree.
 Judgement judge(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
-                const std::filesystem::path& device_folder, bool disturbed_too = false);
+                const std::filesystem::path& selectors, bool disturbed_too = false);
 
 /// The `unseen` object of a family in selector.json; null if nothing was graded.
 nlohmann::ordered_json unseen_figures(const Judgement& judgement);

@@ -66,7 +66,7 @@ private:
         int depth = 0;
         Loss loss = 0;  ///< of the best choice for all rows
         Split split{};  ///< the best one of a leaf; no gain: none
-        Test test{};    ///< of an inner node
+        TreeNode test{};  ///< of an inner node, but for where it leads
         std::size_t yes = 0, no = 0;
     };
 
@@ -90,9 +90,10 @@ private:
         const Split split = std::exchange(node.split, {});
         const std::size_t column = columns_[split.column];
         auto [yes, no] = sides(node.rows, split);
-        const double value = is_category(column) ? static_cast<double>(split.bin)
-                                                 : preferred_numbers()[static_cast<std::size_t>(split.bin)];
-        node.test = {column, is_category(column), value};
+        const auto place = static_cast<std::uint16_t>(column);
+        node.test = is_category(column)
+                        ? TreeNode::one_of(place, std::uint64_t{1} << split.bin, 0)
+                        : TreeNode::at_most(place, preferred_numbers()[static_cast<std::size_t>(split.bin)], 0);
         node.yes = nodes_.size(), node.no = nodes_.size() + 1;
         const int depth = node.depth + 1;
         add(std::move(yes), depth);
@@ -207,17 +208,17 @@ private:
         out.nodes.emplace_back();
         const double as_leaf = static_cast<double>(from.loss) + penalty;
         if (from.yes != 0) {
-            const auto yes = static_cast<int>(out.nodes.size());
             double as_tree = copy_pruned(from.yes, penalty, out);
-            const auto no = static_cast<int>(out.nodes.size());
+            const auto no = static_cast<std::uint16_t>(out.nodes.size());
             as_tree += copy_pruned(from.no, penalty, out);
             if (as_tree < as_leaf) {
-                out.nodes[at] = {.test = from.test, .yes = yes, .no = no};
+                out.nodes[at] = from.test;
+                out.nodes[at].no = no;
                 return as_tree;
             }
             out.nodes.resize(at + 1), out.leaves.resize(leaf);
         }
-        out.nodes[at].leaf = static_cast<int>(leaf);
+        out.nodes[at] = TreeNode::leaf(static_cast<std::uint16_t>(leaf));
         out.leaves.emplace_back().rows = from.rows;
         return as_leaf;
     }

@@ -71,13 +71,10 @@ struct Parting {
 };
 
 /// Appends a tree's nodes and leaves; returns where its root is then.
-int append(Tree& whole, Tree part) {
-    const int first_node = static_cast<int>(whole.nodes.size()), first_leaf = static_cast<int>(whole.leaves.size());
-    for (Node node : part.nodes) {
-        if (node.leaf >= 0)
-            node.leaf += first_leaf;
-        else
-            node.yes += first_node, node.no += first_node;
+std::size_t append(Tree& whole, Tree part) {
+    const std::size_t first_node = whole.nodes.size(), first_leaf = whole.leaves.size();
+    for (TreeNode node : part.nodes) {
+        node.no = static_cast<std::uint16_t>(node.no + (node.is_leaf() ? first_leaf : first_node));
         whole.nodes.push_back(node);
     }
     std::ranges::move(part.leaves, std::back_inserter(whole.leaves));
@@ -108,10 +105,10 @@ private:
         for (const std::size_t row : drawn)
             (drawn_value(row, column) == value ? drawn_same : drawn_others).push_back(row);
         Tree tree;
-        tree.nodes.push_back({.test = {column, true, value}});
-        const int yes = append(tree, learn_every_kind(same, drawn_same));
-        const int no = append(tree, learn_every_kind(others, drawn_others));
-        tree.nodes[0].yes = yes, tree.nodes[0].no = no;
+        tree.nodes.push_back(TreeNode::one_of(static_cast<std::uint16_t>(column),
+                                              std::uint64_t{1} << static_cast<int>(value), 0));
+        append(tree, learn_every_kind(same, drawn_same));
+        tree.nodes.front().no = static_cast<std::uint16_t>(append(tree, learn_every_kind(others, drawn_others)));
         return tree;
     }
 

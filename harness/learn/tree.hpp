@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -7,26 +8,9 @@
 
 #include "harness/learn/matrix.hpp"
 #include "harness/learn/regret.hpp"
+#include "kernels/core/selector.hpp"
 
 namespace espalier::bench::learn {
-
-/// A question about one column: `x <= value` for a number, `x == value` for a category.
-struct Test {
-    std::size_t column = 0;
-    bool category = false;
-    double value = 0;
-
-    [[nodiscard]] bool holds(std::span<const double> row) const {
-        return category ? row[column] == value : row[column] <= value;
-    }
-};
-
-/// One inner node or leaf; children and leaves by index.
-struct Node {
-    Test test{};
-    int yes = -1, no = -1;
-    int leaf = -1;  ///< index in Tree::leaves, -1 for an inner node
-};
 
 /// What to run in a leaf, best first, and the evidence for it, of the training problems.
 struct TreeLeaf {
@@ -39,22 +23,21 @@ struct TreeLeaf {
     Interval regret_interval{1, 1};  ///< its bootstrap 95% interval
 };
 
-/// A trained tree. Node 0 is the root; leaves are numbered from the left, where a test holds.
+/// A trained tree, its nodes as the library has them: their columns are the matrix's. Leaves are numbered from the left,
+/// where a test holds.
 struct Tree {
-    std::vector<Node> nodes;
+    std::vector<TreeNode> nodes;
     std::vector<TreeLeaf> leaves;
 
     [[nodiscard]] std::size_t leaf_of(std::span<const double> row) const {
-        const Node* node = nodes.data();
-        while (node->leaf < 0) node = &nodes[static_cast<std::size_t>(node->test.holds(row) ? node->yes : node->no)];
-        return static_cast<std::size_t>(node->leaf);
+        return espalier::leaf_of(nodes, [&](std::size_t column) { return row[column]; });
     }
-    [[nodiscard]] int depth() const { return nodes.empty() ? 0 : depth_below(0); }
-
-private:
-    [[nodiscard]] int depth_below(int node) const {
-        const Node& n = nodes[static_cast<std::size_t>(node)];
-        return n.leaf >= 0 ? 0 : 1 + std::max(depth_below(n.yes), depth_below(n.no));
+    /// The most tests on the way to a leaf.
+    [[nodiscard]] int depth() const {
+        std::vector<int> depths(nodes.size());
+        for (std::size_t i = 0; i < nodes.size(); ++i)
+            if (!nodes[i].is_leaf()) depths[i + 1] = depths[nodes[i].no] = depths[i] + 1;
+        return nodes.empty() ? 0 : *std::ranges::max_element(depths);
     }
 };
 

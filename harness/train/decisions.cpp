@@ -10,12 +10,13 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "harness/emit/emit.hpp"
+#include "harness/emit/tree_text.hpp"
 #include "harness/learn/in_family.hpp"
 #include "harness/learn/ranking.hpp"
 #include "harness/learn/regret.hpp"
 #include "harness/text/counted.hpp"
 #include "kernels/dispatch/tree_file.hpp"
+#include "kernels/dispatch/tree_path.hpp"
 #include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench::learn {
@@ -35,37 +36,37 @@ public:
     WrittenTree(std::string_view text, const Trained& trained, const DeviceInfo& device)
         : file_(read_tree(text)), trained_(trained), device_(device) {
         if (file_.family != trained.family->name()) throw BadData("a tree of another family");
+        for (const TreeFile::Node& node : file_.nodes) {
+            tree_.nodes.push_back(node.feature.empty() ? TreeNode::leaf(static_cast<std::uint16_t>(rankings_.size()))
+                                                       : test_of(node));
+            if (node.feature.empty()) rankings_.push_back(&node.ranking);
+        }
     }
 
     void decide(std::size_t problem, Decisions& decisions) const {
-        const TreeFile::Node* node = &file_.nodes.front();
-        std::string region;
-        while (!node->feature.empty()) {
-            const auto [holds, condition] = ask(*node, problem);
-            region += (region.empty() ? "" : " and ") + condition;
-            node = &file_.nodes[holds ? node->left : node->right];
-        }
-        decisions.regions.push_back(region);
-        for (const TreeFile::Choice& choice : node->ranking)
+        const std::size_t leaf = tree_.leaf_of(trained_.evidence.matrix.row(problem));
+        decisions.regions.push_back(path_to_leaf(*trained_.family, tree_, leaf));
+        for (const TreeFile::Choice& choice : *rankings_[leaf])
             if (take(choice, problem, decisions)) return;
         throw BadData("a leaf without a choice");
     }
 
 private:
-    std::pair<bool, std::string> ask(const TreeFile::Node& node, std::size_t problem) const {
-        const Matrix& matrix = trained_.evidence.matrix;
-        const auto at_column = std::ranges::find(matrix.columns, node.feature, &Column::name);
-        if (at_column == matrix.columns.end()) throw BadData("a tree that asks about " + node.feature);
-        const auto column = static_cast<std::size_t>(at_column - matrix.columns.begin());
-        const double value = matrix.value(problem, column);
-        if (node.categories.empty()) {
-            const bool holds = value <= node.threshold;
-            return {holds, fmt::format("{} {} {}", node.feature, holds ? "<=" : ">", node.threshold)};
-        }
-        if (at_column->categories == 0) throw BadData("a tree that asks for a category of " + node.feature);
-        const auto category = trained_.family->features()[column].categories[static_cast<std::size_t>(value)];
-        const bool holds = std::ranges::find(node.categories, category) != node.categories.end();
-        return {holds, fmt::format("{} {} {}", node.feature, holds ? "==" : "!=", fmt::join(node.categories, " or "))};
+    [[nodiscard]] TreeNode test_of(const TreeFile::Node& node) const {
+        const auto& columns = trained_.evidence.matrix.columns;
+        const auto at = std::ranges::find(columns, node.feature, &Column::name);
+        if (at == columns.end()) throw BadData("a tree that asks about " + node.feature);
+        const auto column = static_cast<std::uint16_t>(at - columns.begin());
+        const auto no = static_cast<std::uint16_t>(node.right);
+        if (node.categories.empty()) return TreeNode::at_most(column, node.threshold, no);
+        if (at->categories == 0) throw BadData("a tree that asks for a category of " + node.feature);
+        std::uint64_t bits = 0;
+        const auto& names = trained_.family->features()[column].categories;
+        for (const std::string& name : node.categories)
+            if (const auto known = std::ranges::find(names, name); known != names.end())
+                bits |= std::uint64_t{1} << (known - names.begin());
+        if (bits == 0) throw BadData("a tree that asks for unknown categories of " + node.feature);
+        return TreeNode::one_of(column, bits, no);
     }
 
     /// Whether the choice would run the problem; then it is the decision.
@@ -87,6 +88,8 @@ private:
     }
 
     TreeFile file_;
+    Tree tree_;  ///< its nodes; its leaves are the rankings
+    std::vector<const std::vector<TreeFile::Choice>*> rankings_;
     const Trained& trained_;
     const DeviceInfo& device_;
 };
@@ -122,11 +125,11 @@ Decisions decisions_of(const Trained& trained) {
     return decisions;
 }
 
-std::optional<Decisions> decisions_of(std::string_view tree_json, const Trained& trained, const DeviceInfo& device) {
+std::optional<Decisions> decisions_of(std::string_view tree, const Trained& trained, const DeviceInfo& device) {
     try {
-        const WrittenTree tree(tree_json, trained, device);
+        const WrittenTree written(tree, trained, device);
         Decisions decisions;
-        for (std::size_t p = 0; p < trained.evidence.matrix.rows(); ++p) tree.decide(p, decisions);
+        for (std::size_t p = 0; p < trained.evidence.matrix.rows(); ++p) written.decide(p, decisions);
         return decisions;
     } catch (const BadData&) {
         return std::nullopt;
@@ -156,11 +159,11 @@ DecisionDiff compare(const Decisions& before, const Decisions& after) {
     return diff;
 }
 
-std::optional<DecisionDiff> compare(std::string_view earlier_tree_json, const Trained& now, const DeviceInfo& device) {
-    const auto before = decisions_of(earlier_tree_json, now, device);
+std::optional<DecisionDiff> compare(std::string_view earlier_tree, const Trained& now, const DeviceInfo& device) {
+    const auto before = decisions_of(earlier_tree, now, device);
     if (!before) return std::nullopt;
     DecisionDiff diff = compare(*before, decisions_of(now));
-    const bool same = read_tree(earlier_tree_json).data_sha256 == now.evidence.data_sha256;
+    const bool same = read_tree(earlier_tree).data_sha256 == now.evidence.data_sha256;
     diff.why = same ? "the same data, learned otherwise" : "other data";
     return diff;
 }

@@ -20,9 +20,9 @@ struct Decisions {
 /// What the tree decides for the problems that it was trained on.
 Decisions decisions_of(const Trained& trained);
 
-/// What a tree that was written earlier (<family>.tree.json) decides for the problems of `trained`, by the times that
+/// What a tree that was written earlier (its file) decides for the problems of `trained`, by the times that
 /// `trained` has. Nothing if the text is no tree of this family any more.
-std::optional<Decisions> decisions_of(std::string_view tree_json, const Trained& trained, const DeviceInfo& device);
+std::optional<Decisions> decisions_of(std::string_view tree, const Trained& trained, const DeviceInfo& device);
 
 /// A region of the former tree in which something else is chosen now.
 struct Change {
@@ -43,7 +43,7 @@ DecisionDiff compare(const Decisions& before, const Decisions& after);
 
 /// From the tree that was written earlier to the one trained now, with the reason: other data, or the same data and
 /// another learner. Nothing if the earlier one cannot be read.
-std::optional<DecisionDiff> compare(std::string_view earlier_tree_json, const Trained& now, const DeviceInfo& device);
+std::optional<DecisionDiff> compare(std::string_view earlier_tree, const Trained& now, const DeviceInfo& device);
 
 /// A few lines for people, every line ended; empty without changes.
 std::string describe(const DecisionDiff& diff);

@@ -1,10 +1,11 @@
 #include "harness/train/train.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <set>
 
-#include "harness/emit/emit.hpp"
-#include "harness/emit/tree_json.hpp"
+#include "harness/emit/tree_text.hpp"
 #include "harness/files/read_file.hpp"
 #include "harness/learn/feasibility.hpp"
 #include "harness/learn/others.hpp"
@@ -12,6 +13,7 @@
 #include "harness/text/sha256.hpp"
 #include "kernels/json/bad_data.hpp"
 #include "kernels/json/checked_json.hpp"
+#include "kernels/json/names.hpp"
 
 namespace espalier::bench::learn {
 namespace {
@@ -24,6 +26,26 @@ ordered_json figures(const HeldOut& held_out) {
     ordered_json entry = figures(held_out.regret);
     entry["unmeasured"] = held_out.unmeasured;
     return entry;
+}
+
+/// By leaf what trees that had not seen its problems chose for them: how far its region can be trusted.
+ordered_json held_out_by_leaf(const Trained& trained) {
+    const std::vector<double>& logs = trained.evaluation.held_out.logs;
+    if (logs.empty()) return nullptr;
+    ordered_json leaves = ordered_json::array();
+    for (const TreeLeaf& leaf : trained.tree.leaves) {
+        std::vector<std::size_t> judged;
+        std::ranges::copy_if(leaf.rows, std::back_inserter(judged), [&](auto r) { return !std::isnan(logs[r]); });
+        leaves.push_back(nullptr);
+        if (judged.empty()) continue;
+        const std::size_t worst = *std::ranges::max_element(judged, {}, [&](auto r) { return logs[r]; });
+        double sum = 0;
+        for (const std::size_t r : judged) sum += logs[r];
+        leaves.back() = {{"regret_geomean", rounded(std::exp(sum / static_cast<double>(judged.size())))},
+                         {"regret_max", rounded(std::exp(logs[worst]))},
+                         {"worst_problem", trained.evidence.matrix.problems[worst]}};
+    }
+    return leaves;
 }
 
 ordered_json kept(const ordered_json& before, const char* member, const std::string& data_sha256) {
@@ -99,7 +121,7 @@ std::string selector_json(const std::string& device_key, const ordered_json& sum
 void keep_unseen(const ordered_json& before, const Trained& now, const DeviceInfo& device, ordered_json& entry,
                  std::vector<std::string>& notices) {
     if (!before.is_object() || !before.contains("unseen") || !before["unseen"].is_object()) return;
-    if (before["unseen"].value("tree_sha256", ordered_json()) == tree_sha256(tree_json(now, device)))
+    if (before["unseen"].value("tree_sha256", ordered_json()) == tree_sha256(tree_text(now, device)))
         entry["unseen"] = before["unseen"];
     else
         notices.push_back(std::string(now.family->name()) +
@@ -165,7 +187,6 @@ Trained train(const Family& family, const DeviceInfo& device, std::span<const Ca
         throw BadEvidence("the baseline of " + std::string(family.name()) + " declines a problem, " + *uncovered +
                           "; mend its supports(): every ranking ends in it");
     if (options.evaluate) trained.evaluation = evaluate(matrix, trained.tree, options.learn);
-    trained.source = emit(family, device, trained.evidence, trained.tree);
     return trained;
 }
 
@@ -180,6 +201,7 @@ ordered_json summary(const Trained& trained, const ordered_json& before) {
     entry["best_single_variant"] = variant.name;
     entry["best_single_configuration"] = variant.configurations[single.configuration].text();
     entry["sklearn_geomean"] = kept(before, "sklearn_geomean", trained.evidence.data_sha256);
+    entry["held_out_by_leaf"] = held_out_by_leaf(trained);
     entry["held_out_best_single"] = figures(e.held_out_single);
     entry["held_out_nearest_neighbour"] = figures(e.held_out_nearest);
     entry["held_out_sklearn"] = kept(before, "held_out_sklearn", trained.evidence.data_sha256);
@@ -210,7 +232,7 @@ std::vector<fs::path> orphans(const TrainingFolders& folders) {
     std::vector<fs::path> found;
     if (!fs::is_directory(folders.output)) return found;
     for (const auto& entry : fs::recursive_directory_iterator(folders.output)) {
-        constexpr std::string_view kEnding = ".gen.cpp";
+        constexpr std::string_view kEnding = ".tree";
         std::string key = entry.path().filename().string();
         if (!key.ends_with(kEnding)) continue;
         key.resize(key.size() - kEnding.size());
@@ -268,15 +290,12 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
             summaries[name] = summary(now, before);
             keep_unseen(before, now, results.device, summaries[name], trained.notices);
         }
-        trained.files.push_back(compare(folders.output / name / (device_key + ".gen.cpp"), now.source));
-    }
-    if (trained.families.empty() || !options.evaluate) return trained;
-    for (const Trained& now : trained.families) {
-        const fs::path path = folder / (std::string(now.family->name()) + ".tree.json");
+        const fs::path path = folders.output / name / (device_key + ".tree");
         const auto earlier = read_file(path);
         trained.diffs.push_back(earlier ? compare(*earlier, now, results.device) : std::nullopt);
-        trained.files.push_back(compare(path, tree_json(now, results.device)));
+        trained.files.push_back(compare(path, tree_text(now, results.device)));
     }
+    if (trained.families.empty() || !options.evaluate) return trained;
     trained.files.push_back(compare(folder / "selector.json", selector_json(device_key, summaries)));
     return trained;
 }

@@ -34,7 +34,7 @@ struct OtherResults {
     std::vector<CaseRecord> records;
 };
 
-/// From records to C++. The same records give the same bytes, whatever their order. Throws `BadEvidence`
+/// From records to a tree. The same records give the same tree, whatever their order. Throws `BadEvidence`
 /// for results that must not be trained on, and if some problem would be left without a supported choice. Of `others`
 /// what must not be is passed over with a notice.
 Trained train(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
@@ -56,7 +56,7 @@ struct TrainedFile {
 struct TrainedDevice {
     DeviceInfo device;
     std::vector<Trained> families;                   ///< in the order of their names
-    std::vector<TrainedFile> files;                  ///< C++ of every family; if evaluated, trees and selector.json
+    std::vector<TrainedFile> files;                  ///< the tree of every family; if evaluated, selector.json
     std::vector<std::optional<DecisionDiff>> diffs;  ///< per family: from the tree that its file holds
     std::vector<std::string> notices;
     std::vector<StaleVariant> stale;  ///< those that a tree ranks somewhere

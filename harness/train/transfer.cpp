@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "harness/emit/tree_json.hpp"
+#include "harness/emit/tree_text.hpp"
 #include "kernels/dispatch/similar_trees.hpp"
 
 namespace espalier::bench::learn {
@@ -66,7 +66,7 @@ std::vector<TransferRow> transfer(const std::vector<TrainedDevice>& trained) {
             for (const TrainedDevice& from : trained) {
                 const Trained* tree = find(from, data.family);
                 if (&from == &there || !tree || from.device.kind != there.device.kind) continue;
-                if (const auto decisions = decisions_of(tree_json(*tree, from.device), data, there.device)) {
+                if (const auto decisions = decisions_of(tree_text(*tree, from.device), data, there.device)) {
                     row.cells.push_back(cell(from.device.key, decisions->logs));
                     row.cells.back().fallback = &from == nearest;
                 }

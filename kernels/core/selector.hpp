@@ -77,6 +77,14 @@ struct TreeNode {
     double threshold = 0;          ///< at most that
     std::uint64_t categories = 0;  ///< or, if not 0, one of these: bit i is that of value i
 
+    static constexpr TreeNode at_most(std::uint16_t column, double threshold, std::uint16_t no) {
+        return {column, no, threshold};
+    }
+    static constexpr TreeNode one_of(std::uint16_t column, std::uint64_t categories, std::uint16_t no) {
+        return {column, no, 0, categories};
+    }
+    static constexpr TreeNode leaf(std::uint16_t place) { return {kLeaf, place}; }
+
     [[nodiscard]] constexpr bool is_leaf() const { return column == kLeaf; }
     [[nodiscard]] constexpr bool holds(double value) const {
         if (categories == 0) [[likely]]
@@ -85,15 +93,14 @@ struct TreeNode {
     }
 };
 
-/// How generated trees spell their nodes.
-namespace tree_nodes {
-constexpr TreeNode at_most(std::uint16_t column, double threshold, std::uint16_t no) { return {column, no, threshold}; }
-template <class Category>
-constexpr TreeNode is(std::uint16_t column, Category category, std::uint16_t no) {
-    return {column, no, 0, std::uint64_t{1} << static_cast<int>(category)};
+/// The leaf, by its place among the leaves, that a walk from the root ends in; `value_of(column)` is what a problem has
+/// there.
+template <class ValueOf>
+std::size_t leaf_of(std::span<const TreeNode> nodes, const ValueOf& value_of) {
+    const TreeNode* node = nodes.data();
+    while (!node->is_leaf()) node = node->holds(value_of(node->column)) ? node + 1 : &nodes[node->no];
+    return node->no;
 }
-constexpr TreeNode leaf(std::uint16_t place) { return {TreeNode::kLeaf, place}; }
-}  // namespace tree_nodes
 
 /// The selector of one family for one device: tables that are compiled in, or those of a tree that was read from a
 /// file. Pure and total.
@@ -116,9 +123,7 @@ struct Selector {
             read(problem, values);
         else
             for (std::size_t i = 0; i < features.size(); ++i) values[i] = features[i](problem);
-        const TreeNode* node = nodes.data();
-        while (!node->is_leaf()) node = node->holds(columns[node->column].value(values)) ? node + 1 : &nodes[node->no];
-        return leaves[node->no];
+        return leaves[espalier::leaf_of(nodes, [&](std::size_t column) { return columns[column].value(values); })];
     }
 };
 

@@ -83,9 +83,9 @@ private:
     void add_test(const TreeFile::Node& from) {
         const auto no = static_cast<std::uint16_t>(from.right);
         if (from.categories.empty())
-            tree_->nodes.push_back(tree_nodes::at_most(column_of(from.feature), from.threshold, no));
+            tree_->nodes.push_back(TreeNode::at_most(column_of(from.feature), from.threshold, no));
         else
-            tree_->nodes.push_back({category_column(from.feature), no, 0, bits_of(from)});
+            tree_->nodes.push_back(TreeNode::one_of(category_column(from.feature), bits_of(from), no));
     }
 
     /// The column of a number, or of two.
@@ -169,7 +169,7 @@ private:
 
     void add_leaf(const TreeFile::Node& from) {
         const std::size_t place = tree_->leaves.size();
-        tree_->nodes.push_back(tree_nodes::leaf(static_cast<std::uint16_t>(place)));
+        tree_->nodes.push_back(TreeNode::leaf(static_cast<std::uint16_t>(place)));
         std::vector<Choice<P>>& ranking = tree_->rankings.emplace_back();
         for (const TreeFile::Choice& choice : from.ranking) ranking.push_back(choice_of(choice));
         const Registered<P>& last = entry_of(ranking.back());

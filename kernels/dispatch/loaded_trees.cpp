@@ -22,10 +22,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSelectorsVariable = "ESPALIER_SELECTORS";
-constexpr std::string_view kEnding = ".tree.json";
+constexpr std::string_view kEnding = ".tree", kEarlierEnding = ".tree.json";
 constexpr std::size_t kMostFiles = 1024;
 
-bool is_tree(const fs::path& path) { return path.filename().native().ends_with(kEnding); }
+bool is_tree(const fs::path& path) {
+    const std::string& name = path.filename().native();
+    return name.ends_with(kEnding) || name.ends_with(kEarlierEnding);
+}
 
 /// What is in a folder. By the system's own calls: libstdc++'s iterator ends the program where it gets no memory.
 std::vector<fs::path> entries_of(const fs::path& folder) {
@@ -49,7 +52,7 @@ void add_trees_of(const std::vector<fs::path>& entries, std::vector<fs::path>& f
         files.push_back(entry);
         if (files.size() > kMostFiles)
             throw BadData("it holds over " + std::to_string(kMostFiles) +
-                          " trees: name the folder of one device, results/<device-key>");
+                          " trees: name the folder of one family, kernels/selectors/<family>");
     }
 }
 
@@ -63,8 +66,8 @@ std::vector<fs::path> files_of(const fs::path& path) try {
         if (fs::is_directory(entry)) add_trees_of(entries_of(entry), files);
     if (files.empty())
         throw BadData(
-            "there is no <family>.tree.json in this folder, nor in the folders in it: name the folder of "
-            "results that `espalier train` was given");
+            "there is no <device-key>.tree in this folder, nor in the folders in it: name the one that `espalier train` "
+            "wrote to, kernels/selectors or results/local/selectors");
     std::ranges::sort(files);
     return files;
 } catch (const BadData& error) {

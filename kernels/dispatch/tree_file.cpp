@@ -36,12 +36,12 @@ void check_sum(std::string_view text) {
 
 void check_schema(Fields& fields) {
     const std::string schema = fields.text("schema");
-    if (schema == "espalier.tree/1") return;
+    if (schema == "espalier.tree/2" || schema == "espalier.tree/1") return;
     if (schema.starts_with("espalier.tree/"))
         throw NewerSchema(
             "it was written by another version of espalier, whose trees have another form; this one "
-            "reads espalier.tree/1: update the library, or train with its own version");
-    throw BadData("it is no tree: its schema is not espalier.tree/1");
+            "reads espalier.tree/2: update the library, or train with its own version");
+    throw BadData("it is no tree: its schema is not espalier.tree/2");
 }
 
 int count(Fields& fields, const char* name) { return static_cast<int>(fields.whole(name, 0, INT_MAX)); }
@@ -96,7 +96,7 @@ TreeFile::Node read_leaf(Fields& fields) {
                         .regret_hi = figure(fields, "regret_hi")};
     // For the report alone.
     if (fields.has("nearby")) static_cast<void>(fields.flag("nearby"));
-    for (const char* name : {"held_out_regret", "held_out_worst"})
+    for (const char* name : {"held_out_regret", "held_out_worst"})  // of espalier.tree/1, as the next
         if (fields.has(name)) static_cast<void>(figure(fields, name));
     if (fields.has("held_out_worst_problem")) static_cast<void>(fields.word("held_out_worst_problem", "_=;.-", 1024));
     node.ranking = read_ranking(fields.array("ranking", TreeLimits::kChoices));
@@ -120,6 +120,20 @@ TreeFile::Node read_split(Fields& fields, std::size_t nodes) {
     node.left = static_cast<std::size_t>(fields.whole("left", 0, last));
     node.right = static_cast<std::size_t>(fields.whole("right", 0, last));
     return node;
+}
+
+/// What people want to know of a tree and the library does not.
+void read_origin(Fields& fields) {
+    constexpr std::size_t kMostVariants = 1024;
+    for (const char* name : {"problems", "choices", "guessed_times", "predicted_problems"})
+        if (fields.has(name)) static_cast<void>(fields.whole(name));
+    for (const char* name : {"device_name", "driver", "runtime"})
+        if (fields.has(name)) static_cast<void>(fields.text(name));
+    if (!fields.has("sources")) return;
+    const json& all = fields.object("sources", kMostVariants);
+    Fields sources(all, "sources");
+    for (const auto& [variant, id] : all.items()) static_cast<void>(sources.word(variant.c_str(), "", 64));
+    sources.done();
 }
 
 TreeFile::Node read_node(const json& object, std::size_t place, std::size_t nodes, std::size_t& leaves) {
@@ -174,7 +188,7 @@ TreeFile read_tree(std::string_view text) {
     if (const char* why = wrong_family_name(tree.family)) fields.refuse("family", why);
     read_device(tree, fields.object("device", 16));
     tree.data_sha256 = fields.word("data_sha256", "", 64);
-    if (fields.has("guessed_times")) static_cast<void>(fields.whole("guessed_times"));
+    read_origin(fields);
     const json& nodes = fields.array("nodes", TreeLimits::kNodes);
     if (nodes.empty()) fields.refuse("nodes", "is empty");
     std::size_t leaves = 0;

@@ -9,7 +9,7 @@
 
 namespace espalier {
 
-/// A tree as `<family>.tree.json` spells it: of the right shape and within all limits, but its names not yet looked up.
+/// A tree as its file, <device-key>.tree, spells it: of the right shape and within all limits, but its names not yet looked up.
 struct TreeFile {
     struct Choice {
         std::string variant;
@@ -49,7 +49,7 @@ struct TreeLimits {
 /// is wrong and names the fix, but not the file.
 TreeFile read_tree(std::string_view text);
 
-/// `text`, an object in JSON of an indentation of 1 with a line end after it, with the checksum as its last member.
+/// `text`, an object in JSON whose brace closes on a line of its own, with the checksum as its last member.
 std::string seal_tree(std::string text);
 
 }  // namespace espalier

@@ -83,18 +83,25 @@ def kinds(machine: Machine) -> dict[str, Callable[[Path], None]]:
     return dict(list(every.items())[::machine.times(1, 2)])
 
 
+TREE = "the tree"  # which lies where a repository has those of its results/
+
+
+def tree_of(work: Path) -> Path:
+    return only(work / "kernels/selectors/faulty", "*.tree")
+
+
 def reading_commands(machine: Machine, work: Path) -> dict[str, tuple[list, set[str], bool]]:
     """What is run, which files of the results it reads, and whether it goes on without one that cannot be read."""
-    results, device_key = work / "results", only(work / "results", "*").name
+    results, device_key, selectors = work / "results", only(work / "results", "*").name, work / "kernels/selectors"
     packed_cases = {"device.json", "faulty.jsonl", "coverage.json"}
-    trained = packed_cases | {"known_stale.json", "selector.json", "faulty.tree.json"}
+    trained = packed_cases | {"known_stale.json", "selector.json", TREE}
     return {
         "verify": ([machine.faulty, "verify", results], packed_cases | {"known_stale.json"}, False),
         "show": ([machine.faulty, "show", results], packed_cases, False),
-        "train": ([machine.faulty, "train", "--quiet", "--device", device_key, "--results", results, "--output", work / "s"],
+        "train": ([machine.faulty, "train", "--quiet", "--device", device_key, "--results", results, "--output", selectors],
                   trained, False),
         "report": ([machine.faulty, "report", "--results", results, "--output", work / "r"],
-                   packed_cases | {"selector.json", "faulty.tree.json"}, True),
+                   packed_cases | {"selector.json", TREE}, True),
         "compare": ([machine.faulty, "compare", results / device_key, work / "again"], packed_cases, False),
         "merge": ([machine.faulty, "merge", only(work / "journal", "*.jsonl"), "--results", results], packed_cases, False),
     }
@@ -105,7 +112,7 @@ def sound_results(machine: Machine, folder: Path) -> Path:
     work = folder / "work"
     work.mkdir()
     small_journal(machine, work)
-    done = run([machine.faulty, "train", "--quiet", "--results", work / "results", "--output", work / "s"])
+    done = run([machine.faulty, "train", "--quiet", "--results", work / "results", "--output", work / "kernels/selectors"])
     if done.code:
         raise AssertionError(f"nothing is trained: {done}")
     key = only(work / "results", "*")
@@ -131,7 +138,7 @@ def row_36(machine: Machine) -> Outcome:
             if usual[name].code:
                 raise AssertionError(f"{name} fails by itself: {usual[name]}")
         for what, lay in kinds(machine).items():
-            for place in ("device.json", "coverage.json", "known_stale.json", "faulty.jsonl", "selector.json", "faulty.tree.json"):
+            for place in ("device.json", "coverage.json", "known_stale.json", "faulty.jsonl", "selector.json", TREE):
                 laid_in_results(machine, outcome, work, folder / "kept", usual, what, lay, place, place)
         for what, block in (("a bomb of zeros", bytes(1 << 20)), ("a bomb of empty lines", b"\n" * (1 << 20))):
             for ending in ("gz", "xz"):
@@ -154,11 +161,11 @@ def laid_in_results(machine: Machine, outcome: Outcome, work: Path, kept: Path, 
             continue
         shutil.rmtree(work)
         shutil.copytree(kept, work, symlinks=True)
-        target = only(work / "results", "*") / place
+        target = tree_of(work) if place == TREE else only(work / "results", "*") / place
         target.unlink()
-        lay(target.with_name(name))
+        lay(target if place == TREE else target.with_name(name))
         done = run(command, 60)
-        goes_on = goes_on or (command_name == "train" and place == "faulty.tree.json")  # of which it writes another
+        goes_on = goes_on or (command_name == "train" and place == TREE)  # of which it writes another
         fine = (done.code in (0, 4) if goes_on else done.code == 4 and bool(done.err))
         outcome.count(fine and in_time(done, usual[command_name]),
                       f"{what} as {name}, {command_name}: {done.seconds:.1f} s, {done.peak_mib:.0f} MiB; {done}")
@@ -202,7 +209,7 @@ def journals(machine: Machine, outcome: Outcome, folder: Path) -> None:
 def trees(machine: Machine, outcome: Outcome, work: Path) -> None:
     """As a tree that the library is told to load: left out, with the reason, and the choice is made."""
     for number, (what, lay) in enumerate(kinds(machine).items()):
-        tree = work / f"{number}.tree.json"
+        tree = work / f"{number}.tree"
         lay(tree)
         done = run([machine.espalier, "explain", "--family", "dot", "--device", "cpu"],
                    environment={"ESPALIER_SELECTORS": str(tree)})
@@ -248,7 +255,7 @@ def links_stay(machine: Machine, outcome: Outcome, work: Path) -> None:
                     [machine.faulty, "report", "--no-page", "--results", results, "--output", work / "l"]),
         "compare": (work / "l/compare.html", [machine.faulty, "compare", results / key, work / "again", "--html",
                                               work / "l/compare.html"]),
-        "train": (work / "l/faulty" / f"{key}.gen.cpp", [machine.faulty, "train", "--quiet", "--trees", "--results", results,
+        "train": (work / "l/faulty" / f"{key}.tree", [machine.faulty, "train", "--quiet", "--trees", "--results", results,
                                                          "--output", work / "l"]),
         "merge": (work / "l" / key / "faulty.jsonl", [machine.faulty, "merge", "--quiet", only(work / "journal", "*.jsonl"),
                                                     "--results", work / "l"]),
@@ -299,8 +306,8 @@ def named(machine: Machine, folder: Path, name: str) -> Iterator[tuple[list, dic
     shutil.copytree(results, others)
     (others / name).mkdir()
     (others / name / "device.json").write_bytes(b"{" + os.fsencode(name))
-    (place / "bad.tree.json").write_bytes(b'{"' + os.fsencode(name) + b'": 1}')
-    tree = only(results, f"{key}/*.tree.json")
+    (place / "bad.tree").write_bytes(b'{"' + os.fsencode(name) + b'": 1}')
+    tree = tree_of(place)
     on_cpu, grid = ["--device", "cpu"], ["--grid", "2x2x2", "--spacing", "40", "--velocity", "2500"]
     commands = [
         [espalier, name], [espalier, f"--{name}"], [espalier, "list", f"--{name}"], [espalier, "list", name],
@@ -345,7 +352,7 @@ def named(machine: Machine, folder: Path, name: str) -> Iterator[tuple[list, dic
     for variable in ("ESPALIER_CPU_ISA", "ESPALIER_FORCE_VARIANT", "ESPALIER_SELECTORS"):
         for value in (name, f"dot/{name}", f"{name}/x"):
             yield explain, {variable: value}
-    for path in (place / "bad.tree.json", tree, results):
+    for path in (place / "bad.tree", tree, results):
         yield explain, {"ESPALIER_SELECTORS": str(path)}
         yield [espalier, "doctor", "--no-ceilings", *on_cpu], {"ESPALIER_SELECTORS": str(path)}
     for variable in ("ESPALIER_PYTHON", "ESPALIER_PLOTS"):

@@ -136,7 +136,7 @@ def led_back(machine: Machine, outcome: Outcome, folder: Path) -> None:
     places = {
         "merge": (folder / "m" / results.name / "faulty.jsonl", journal,
                   ["merge", journal, "--results", folder / "m"]),
-        "train": (folder / "s" / "faulty" / f"{results.name}.gen.cpp", results / "faulty.jsonl",
+        "train": (folder / "s" / "faulty" / f"{results.name}.tree", results / "faulty.jsonl",
                   ["train", "--results", folder / "results", "--output", folder / "s"]),
         "train --matrices": (folder / "x" / results.name / "faulty.json", results / "device.json",
                              ["train", "--results", folder / "results", "--output", folder / "t", "--matrices",

@@ -47,7 +47,7 @@ def train_again(machine: Machine, outcome: Outcome) -> None:
             swept, trained = sweep_dot(machine, folder / seed, "--seed", seed), train_dot(machine, folder / seed)
             if swept.code or trained.code:
                 raise AssertionError(f"{swept}; {trained}")
-            sides.append(Side(only(folder / seed / "results", "*")))
+            sides.append(Side(folder / seed))
         compare_again(machine, outcome, *(only(folder / seed / "results", "*") for seed in ("1", "2")))
         first, second = sides
         for problem in sorted(first.times.keys() & second.times.keys()):
@@ -105,7 +105,7 @@ def row_25(machine: Machine) -> Outcome:
             train_dot(machine, busy)  # for the figure below
         elif trained.code:
             raise AssertionError(str(trained))
-        cost = cost_of(Side(only(busy / "results", "*")), Side(only(quiet / "results", "*")))
+        cost = cost_of(Side(busy), Side(quiet))
         outcome.wrong_choices += not refused and cost > MOST_COST
         outcome.count(refused or cost <= MOST_COST, f"trained, and {cost:.2f} times as slow as the idle sweep's choices")
         print(f"      beside busy loops: {'refused' if refused else 'trained'}; such choices cost {cost:.3f} of the "
@@ -134,8 +134,9 @@ NOISE = math.log(1.1)
 class Side:
     """One sweep and the tree trained from it, read without the code under test."""
 
-    def __init__(self, results: Path):
-        self.nodes = {node["id"]: node for node in json.loads((results / "dot.tree.json").read_text())["nodes"]}
+    def __init__(self, place: Path):
+        results, tree = only(place / "results", "*"), only(place / "selectors", "dot/*.tree")
+        self.nodes = {node["id"]: node for node in json.loads(tree.read_text())["nodes"]}
         self.times: dict[str, dict[tuple[str, str], float]] = {}
         self.features: dict[str, dict[str, float]] = {}
         for case in records(results / "dot.jsonl"):

@@ -56,7 +56,7 @@ def chosen(machine: Machine, folder, faults: set[str]) -> int:
     trained = run([machine.faulty, "train", "--results", folder / "results", "--output", folder / "selectors"])
     if trained.code != 0:
         raise AssertionError(f"training on what is left failed: {trained}")
-    tree = json.loads(only(folder / "results", "*/faulty.tree.json").read_text())
+    tree = json.loads(only(folder / "selectors", "faulty/*.tree").read_text())
     named = {choice["variant"] for node in tree["nodes"] for choice in node.get("ranking", [])}
     return len(named & faults)
 

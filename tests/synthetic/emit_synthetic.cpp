@@ -1,19 +1,22 @@
-// Writes selectors of the synthetic family, which the build compiles into emitter_test: the one that its results give,
-// and one whose tests are about pairs of sizes.
+// Writes the tables of two trees of the synthetic family, which the build compiles into tree_text_test: of the one that
+// its results give, and of one whose tests are about pairs of sizes. By way of their files, as for a real family.
 
-#include "harness/emit/emit.hpp"
+#include "harness/emit/tree_text.hpp"
 #include "harness/records/atomic_file.hpp"
 #include "harness/train/train.hpp"
+#include "kernels/tables/tree_tables.hpp"
 #include "tests/synthetic/family.hpp"
 
 int main(int, char** argv) {
+    using namespace espalier;
     using namespace espalier::bench;
     const auto records = synthetic::records(synthetic::regions, synthetic::problems());
-    const auto trained = learn::train(synthetic::family(), synthetic::device(), records, {.evaluate = false});
-    write_file_atomically(argv[1], trained.source);
+    auto trained = learn::train(synthetic::family(), synthetic::device(), records, {.evaluate = false});
+    const TreeFile first = read_tree(learn::tree_text(trained, synthetic::device()));
 
-    const learn::Tree pairs = synthetic::tree_of_pairs(trained.evidence.matrix);
+    trained.tree = synthetic::tree_of_pairs(trained.evidence.matrix);
     auto device = synthetic::device();
     device.key = "cpu-pairs";
-    write_file_atomically(argv[2], learn::emit(synthetic::family(), device, trained.evidence, pairs));
+    const std::vector trees{read_tree(learn::tree_text(trained, device)), first};
+    write_file_atomically(argv[1], tables::tree_tables(tables::source_of<espalier::synthetic::Problem>("synthetic"), trees));
 }

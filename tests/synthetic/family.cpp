@@ -134,17 +134,13 @@ std::vector<CaseRecord> records(const Times& times, const std::vector<std::strin
 learn::Tree tree_of_pairs(const learn::Matrix& matrix) {
     const auto column = [&](learn::InteractionKind kind) {
         const auto at = std::ranges::find_if(matrix.columns, [&](const auto& c) { return c.interaction.kind == kind; });
-        return static_cast<std::size_t>(at - matrix.columns.begin());
+        return static_cast<std::uint16_t>(at - matrix.columns.begin());
     };
-    const std::size_t ratio = column(learn::InteractionKind::ratio), product = column(learn::InteractionKind::product);
+    const auto ratio = column(learn::InteractionKind::ratio), product = column(learn::InteractionKind::product);
     learn::Tree tree;
-    tree.nodes = {{.test = {ratio, false, 0.3}, .yes = 1, .no = 4},
-                  {.test = {product, false, 3e15}, .yes = 2, .no = 3},
-                  {.leaf = 0},
-                  {.leaf = 1},
-                  {.test = {product, false, 2000}, .yes = 5, .no = 6},
-                  {.leaf = 2},
-                  {.leaf = 3}};
+    tree.nodes = {TreeNode::at_most(ratio, 0.3, 4), TreeNode::at_most(product, 3e15, 3), TreeNode::leaf(0),
+                  TreeNode::leaf(1),                TreeNode::at_most(product, 2000, 6), TreeNode::leaf(2),
+                  TreeNode::leaf(3)};
     for (int leaf = 0; leaf < 4; ++leaf) {
         tree.leaves.push_back({.rows = matrix.all(), .ranking = learn::rank(matrix, matrix.all())});
         learn::annotate(matrix, tree.leaves.back(), 1);

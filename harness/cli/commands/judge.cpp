@@ -180,7 +180,8 @@ void judge_device(const Arguments& arguments, const SweepOptions& options, const
         for (const StaleVariant& stale : find_stale(records))
             to_stderr("{} {}: graded by old times: {}\n", device_key, name, printable(describe(stale)));
         const learn::Judgement judgement =
-            learn::judge(family_named(name), results.device, records, device_folder, arguments.disturbed_too);
+            learn::judge(family_named(name), results.device, records, selectors_of(options.results_folder),
+                         arguments.disturbed_too);
         if (arguments.json) {
             output.push_back(judgement_json(device_key, judgement));
         } else {

@@ -1,4 +1,4 @@
-// espalier train: from results/<device-key>/ to kernels/selectors/<family>/<device-key>.gen.cpp.
+// espalier train: from results/<device-key>/ to kernels/selectors/<family>/<device-key>.tree.
 
 #include "harness/train/train.hpp"
 
@@ -79,8 +79,7 @@ void refuse_to_destroy_results(const Options& options) {
         for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
             const std::string family = family_of_file(entry.path());
             if (family.empty()) continue;
-            outputs.push_back({"", (folder / (family + ".tree.json")).string()});
-            outputs.push_back({"", (options.folders.output / family / (key + ".gen.cpp")).string()});
+            outputs.push_back({"", (options.folders.output / family / (key + ".tree")).string()});
             if (!options.matrices.empty())
                 outputs.push_back({"", (options.matrices / key / (family + ".json")).string()});
         }
@@ -133,7 +132,7 @@ void warn_of_stale_evidence(const learn::TrainedDevice& trained) {
 
 /// On how many measured problems the committed tree of this very device rests; 0 if there is none.
 int committed_problems(const std::string& key, std::string_view family) {
-    const auto text = read_file(fs::path("results") / key / (std::string(family) + ".tree.json"));
+    const auto text = read_file(selectors_of("results") / family / (key + ".tree"));
     if (!text) return 0;
     int problems = 0;
     for (const TreeFile::Node& node : read_tree(*text).nodes) problems += node.problems;
@@ -210,9 +209,7 @@ void print_transfer(const Options& options) {
 
 /// What a machine without a compiler does with the trees, and others until the library is built anew.
 void tell_how_to_load(const Options& options) {
-    const auto& results = options.folders.results;
-    const bool one = options.devices.size() == 1;
-    const auto path = std::filesystem::absolute(one ? results / options.devices.front() : results).lexically_normal();
+    const auto path = std::filesystem::absolute(options.folders.output).lexically_normal();
     to_stderr(
         "the new trees go into the library when it is built; to use them without a compiler: "
         "export ESPALIER_SELECTORS='{}'\n",
@@ -227,7 +224,7 @@ void run(Options options, ExitCode& code) {
     const bool committed = options.check && options.every_device && options.results.empty();
     options.folders.results = committed ? "results" : results_to_read(options.results, options.devices);
     // Of this machine's own results: devices that are alike are among the committed ones.
-    if (selectors_of(options.folders.results) != selectors_of("results")) options.folders.evidence = "results";
+    if (is_own(options.folders.results)) options.folders.evidence = "results";
     options.folders.output = options.output.empty() ? selectors_of(options.folders.results) : fs::path(options.output);
     const bool everything = options.every_device && options.families.empty();
     if (options.devices.empty()) options.devices = learn::devices_with_results(options.folders.results);
@@ -285,13 +282,13 @@ void run(Options options, ExitCode& code) {
 
 void add_train(Command& app, ExitCode& code) {
     auto options = std::make_shared<Options>();
-    Command command = app.add_subcommand("train", "Learn from results which variant to run, and write it as C++");
+    Command command = app.add_subcommand("train", "Learn from results which variant to run, and write the trees");
     command.add_option("--device", options->devices, "Device keys; default: every folder of results").type_name("KEY");
     command.add_option("--family", options->families, "Families; default: all that were measured");
     command.add_option("--results", options->results, kResultsHelp);
     command.add_option("--output", options->output,
-                       "Where the selectors go; default: kernels/selectors, those of results/local to "
-                       "results/local/selectors");
+                       "Where the trees go; default: kernels/selectors, those of another folder of results to "
+                       "its selectors/");
     command.add_option("--max-leaves", options->train.learn.max_leaves, "Largest tree")
         .within(1, 1000)
         .capture_default_str();
@@ -327,8 +324,8 @@ void add_train(Command& app, ExitCode& code) {
     const Option json = command.add_flag("--json", options->json, "Print JSON instead of a table");
     command
         .add_flag("--trees", options->trees,
-                  "Only the trees as C++, without how good they are: a tenth of the time. The figures in "
-                  "results stay as they are")
+                  "Only the trees, without how good they are: a tenth of the time. The figures in results stay as they "
+                  "are")
         .excludes(json);
     command.add_flag("--check", options->check, "Write nothing; exit 4 if a file is not what training gives");
     command.add_flag("--allow-partial", options->train.evidence.allow_partial, "Train although cases are missing");
