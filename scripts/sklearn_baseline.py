@@ -35,8 +35,8 @@ def held_out(matrix):
         tree.fit([values[p] for p in training], [winner[p] for p in training])
         for p, choice in zip(fold, tree.predict([values[p] for p in fold])):
             state = matrix["states"][p][choice]
-            unmeasured += state in ("missing", "guessed")
-            if state != "guessed":  # which is not measured by imputed times
+            unmeasured += state in ("missing", "imputed")
+            if state != "imputed":  # which is not measured by imputed times
                 logs.append(slowdown[p][choice] - min(slowdown[p][c] for c, known in enumerate(measured[p]) if known))
     return logs, unmeasured
 

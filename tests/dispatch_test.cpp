@@ -631,8 +631,9 @@ TEST(Selector, IsAskedAboutASingleRowInOneLayout) {
     static const Leaf<P> leaves[]{{.id = 0}, {.id = 1}};
     static constexpr ReadFeature<P> features[]{[](const P& p) { return static_cast<double>(p.layout); }};
     static constexpr Column columns[]{{"layout", 0}};
-    static constexpr TreeNode nodes[]{TreeNode::one_of(0, std::uint64_t{1} << static_cast<int>(MatrixLayout::transposed), 2), TreeNode::leaf(0),
-                                      TreeNode::leaf(1)};
+    static constexpr TreeNode nodes[]{
+        TreeNode::one_of(0, std::uint64_t{1} << static_cast<int>(MatrixLayout::transposed), 2), TreeNode::leaf(0),
+        TreeNode::leaf(1)};
     Selector<P> selector{};
     selector.features = features, selector.columns = columns, selector.nodes = nodes, selector.leaves = leaves;
     const auto leaf_of = [&](std::int64_t rows, MatrixLayout layout) {

@@ -17,11 +17,12 @@
 #include <string>
 #include <vector>
 
+#include "harness/evidence/evidence.hpp"
 #include "harness/files/read_file.hpp"
 #include "harness/records/atomic_file.hpp"
 #include "kernels/dispatch/dispatch.hpp"
-#include "tests/each_family.hpp"
 #include "tests/committed_results.hpp"
+#include "tests/each_family.hpp"
 
 namespace espalier::bench::learn {
 namespace {

@@ -86,7 +86,7 @@ Matrix by_product() {
 
 TEST(Distil, RecoversRegionsBetweenMeasuredSizes) {
     const Matrix matrix = by_product();
-    const Tree tree = learn(matrix, matrix.all());
+    const Tree tree = learn(matrix, matrix.all(), {.least_problems = 1});
     double regret = 0;
     for (std::size_t d = 0; d < matrix.drawn->count; ++d) {
         const std::span row(matrix.drawn->values.data() + 2 * d, 2);
@@ -105,27 +105,29 @@ std::vector<std::size_t> few_of(const Matrix& matrix) {
     return few;
 }
 
-/// Leaves whose problems lie elsewhere.
-std::ptrdiff_t nearby_leaves(const Tree& tree) { return std::ranges::count_if(tree.leaves, &TreeLeaf::nearby); }
-
-TEST(Distil, EveryLeafHasEvidence) {
+TEST(Distil, EveryLeafRestsOnEnoughMeasuredProblems) {
     const Matrix matrix = by_product();
-    const Tree tree = learn(matrix, few_of(matrix));
+    const Tree tree = learn(matrix, matrix.all());
     EXPECT_GT(tree.leaves.size(), 1U);
     for (std::size_t l = 0; l < tree.leaves.size(); ++l) {
-        EXPECT_FALSE(tree.leaves[l].rows.empty());
-        for (const std::size_t row : tree.leaves[l].rows)
-            EXPECT_NE(tree.leaf_of(matrix.row(row)) == l, tree.leaves[l].nearby);
+        EXPECT_GE(tree.leaves[l].rows.size(), LearnOptions{}.least_problems);
+        for (const std::size_t row : tree.leaves[l].rows) EXPECT_EQ(tree.leaf_of(matrix.row(row)), l);
     }
+    EXPECT_GT(learn(matrix, matrix.all(), {.least_problems = 1}).leaves.size(), tree.leaves.size());
+    EXPECT_EQ(learn(matrix, few_of(matrix)).leaves.size(), 1U) << "seven problems make no two leaves of five";
 }
 
-TEST(Distil, EvidenceLiesWithinTheDistance) {
+TEST(Distil, MorePruningMakesSmallerTrees) {
     const Matrix matrix = by_product();
-    const Tree within = learn(matrix, few_of(matrix), {.max_distance = 0});
-    const Tree anywhere = learn(matrix, few_of(matrix), {.max_distance = 10});
-    EXPECT_EQ(nearby_leaves(within), 0);
-    EXPECT_GT(nearby_leaves(anywhere), 0);
-    EXPECT_GT(anywhere.leaves.size(), within.leaves.size());
+    const std::vector<double> prunings{1, 10, 1000, 1e9};
+    const LearnOptions options{.least_problems = 1};
+    const std::vector<Tree> trees = learn_sizes(matrix, matrix.all(), options, prunings);
+    ASSERT_EQ(trees.size(), prunings.size());
+    for (std::size_t i = 0; i + 1 < trees.size(); ++i) EXPECT_GE(trees[i].leaves.size(), trees[i + 1].leaves.size());
+    EXPECT_EQ(trees.back().leaves.size(), 1U);
+    const Tree alone = learn(matrix, matrix.all(), {.pruning = prunings[1], .least_problems = 1});
+    EXPECT_EQ(alone.leaves.size(), trees[1].leaves.size());
+    EXPECT_EQ(alone.nodes.front().threshold, trees[1].nodes.front().threshold);
 }
 
 TEST(Forest, FollowsWhatGoesByAProduct) {

@@ -32,7 +32,6 @@ MAY_INCLUDE = {
     "harness/emit": RECORDED + ["harness/learn", "harness/evidence", "harness/emit"],
     "harness/train": RECORDED + ["harness/learn", "harness/evidence", "harness/emit", "harness/train"],
     "harness/judge": RECORDED + ["harness/learn", "harness/emit", "harness/judge"],
-    "harness/adaptive": RECORDED + ["harness/sweep", "harness/learn", "harness/adaptive"],
     "harness/apps/io": BASE + ["espalier", "harness/apps/io"],
     "harness/apps/seismic": MEASURING + BASE + ["harness/families", "harness/records", "harness/apps"],
     "harness/cli": KERNELS + ["harness"],

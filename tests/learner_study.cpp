@@ -305,7 +305,7 @@ Study study_of(std::span<char*> arguments) {
     take("max_leaves", o.max_leaves), take("max_depth", o.max_depth), take("leaf_penalty", o.leaf_penalty),
         take("least_win", o.least_win);
     take("drawn", o.drawn), take("measured_weight", o.measured_weight), take("trees", o.trees);
-    take("combinations", o.combinations), take("max_distance", o.max_distance);
+    take("combinations", o.combinations), take("least_problems", o.least_problems), take("pruning", o.pruning);
     return study;
 }
 

@@ -18,6 +18,11 @@ std::size_t first_choice(const Tree& tree, std::vector<double> row) {
     return tree.leaves[tree.leaf_of(row)].ranking.front();
 }
 
+/// With the held-out figures of trees of every size.
+Evaluation evaluated(const Matrix& matrix, const Tree& tree) {
+    return evaluate(matrix, tree, {}, held_out_sizes(matrix, {}));
+}
+
 TEST(Learner, FindsOneThreshold) {
     const auto matrix = matrix_of({{"n"}}, grid({kSizes}), 3, [](std::span<const double> row, std::size_t c) {
         if (c == 2) return 1.0;
@@ -45,7 +50,7 @@ TEST(Learner, FindsAxisAlignedRegions) {
     const Tree tree = learn(matrix, matrix.all());
     EXPECT_EQ(tree.leaves.size(), 4U);
     for (const auto& row : rows) EXPECT_EQ(first_choice(tree, row), best(row));
-    const Evaluation evaluation = evaluate(matrix, tree);
+    const Evaluation evaluation = evaluated(matrix, tree);
     EXPECT_DOUBLE_EQ(evaluation.training.worst, 1);
     EXPECT_EQ(evaluation.held_out.regret.problems, 100);
     EXPECT_LT(evaluation.held_out.regret.geomean, 1.02);
@@ -147,7 +152,7 @@ TEST(Learner, MakesTheBestOfChoicesThatDecline) {
     const auto matrix = matrix_of({{"n"}, {"m"}}, rows, 3, model);
     const Tree tree = learn(matrix, matrix.all());
     for (const auto& row : rows) EXPECT_EQ(run_choice(tree, row, model), row[0] <= 1000 && row[1] == 1 ? 0U : 1U);
-    EXPECT_DOUBLE_EQ(evaluate(matrix, tree).training.worst, 1);
+    EXPECT_DOUBLE_EQ(evaluated(matrix, tree).training.worst, 1);
 }
 
 // Which rows candidate 0 declines follows no feature: one leaf, and the ranking sorts it out.
@@ -163,7 +168,7 @@ TEST(Learner, RanksForTheRowsThatTheFirstChoiceDeclines) {
     const auto ranking = rank(matrix, matrix.all());
     EXPECT_EQ(ranking, (std::vector<std::size_t>{0, 2, 1, 3}));
     const Tree tree = learn(matrix, matrix.all());
-    EXPECT_DOUBLE_EQ(evaluate(matrix, tree).training.worst, 1);
+    EXPECT_DOUBLE_EQ(evaluated(matrix, tree).training.worst, 1);
 }
 
 TEST(Learner, NeverPutsFirstWhatHasNoTime) {
@@ -223,20 +228,46 @@ TEST(Learner, SeldomSplitsOnChance) {
         const Tree tree = learn(matrix, matrix.all());
         leaves += tree.leaves.size();
         if (seed >= 5) continue;
-        const Evaluation evaluation = evaluate(matrix, tree);
+        const Evaluation evaluation = evaluated(matrix, tree);
         EXPECT_LT(evaluation.held_out.regret.geomean, 1.15 * evaluation.best_single);
     }
     EXPECT_LE(leaves, 5U * kTrials);
 }
 
-// Two problems say nothing of each other; one choice for both would be several times too slow on one.
-TEST(Learner, FollowsTheTimesOfAFewProblems) {
+// Two problems say nothing of others: they make no leaves of their own.
+TEST(Learner, MakesNoLeafOfAFewProblems) {
     const auto matrix = matrix_of({{"n"}}, {{1024}, {1048576}}, 2, [](std::span<const double> row, std::size_t c) {
         return (row[0] <= 1024) == (c == 0) ? 0.0 : row[0] <= 1024 ? 1.4 : 0.7;
     });
     const Tree tree = learn(matrix, matrix.all());
-    ASSERT_EQ(tree.leaves.size(), 2U);
-    EXPECT_DOUBLE_EQ(evaluate(matrix, tree).training.geomean, 1.0);
+    ASSERT_EQ(tree.leaves.size(), 1U);
+    EXPECT_EQ(tree.leaves[0].ranking.front(), 0U) << "what costs less on both together";
+    EXPECT_EQ(learn(matrix, matrix.all(), {.least_problems = 1}).leaves.size(), 2U);
+}
+
+/// Choices whose time depends on the size, steadily, so that each size of tree costs something.
+Matrix staircase() {
+    return matrix_of({{"n"}}, grid({kSizes, {1, 2, 3, 4, 5}}), 8, [](std::span<const double> row, std::size_t c) {
+        return 0.3 * std::abs(std::log2(row[0]) / 2.5 - static_cast<double>(c));
+    });
+}
+
+TEST(Learner, TheSmallestTreeWithinOneStandardErrorIsTaken) {
+    const Matrix matrix = staircase();
+    const SizeCurve curve = held_out_sizes(matrix, {});
+    ASSERT_GE(curve.prunings.size(), 2U);
+    const auto cost = [&](std::size_t i) { return std::log(curve.held_out[i].regret.geomean); };
+    double best = cost(0);
+    for (std::size_t i = 0; i < curve.prunings.size(); ++i) {
+        best = std::min(best, cost(i));
+        if (i > 0) {
+            EXPECT_LE(curve.leaves[i], curve.leaves[i - 1]) << "more pruning";
+        }
+    }
+    EXPECT_LE(cost(curve.smallest), best + std::log(1.0025));
+    for (std::size_t i = curve.smallest + 1; i < curve.prunings.size(); ++i)
+        EXPECT_GT(cost(i), best) << "a smaller tree that costs no more would have been taken";
+    EXPECT_GT(cost(curve.prunings.size() - 1), cost(curve.smallest));
 }
 
 // One of twelve problems is unlike the others, so that forests win nothing back. What they predict for the many

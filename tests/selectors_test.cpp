@@ -1,5 +1,5 @@
-// The committed trees rest on evidence of today's sources. That they are what the results give, check_selectors.sh holds
-// byte by byte; that the compiled tables decide as the files do, loaded_trees_test.
+// The committed trees rest on evidence of today's sources. That they are what the results give, check_selectors.sh
+// holds byte by byte; that the compiled tables decide as the files do, loaded_trees_test.
 
 #include <gtest/gtest.h>
 

@@ -1,19 +1,21 @@
 // The file of a tree and the tables that the build makes of it: they compile (this program contains them), decide as
 // the tree in memory does, depend on nothing but the data, and cannot be made to say anything by them.
 
+#include "harness/emit/tree_text.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "harness/emit/tree_text.hpp"
 #include "harness/learn/in_family.hpp"
 #include "harness/learn/ranking.hpp"
 #include "harness/train/train.hpp"
 #include "kernels/core/selector.hpp"
 #include "kernels/dispatch/tree_file.hpp"
 #include "kernels/dispatch/tree_path.hpp"
+#include "kernels/json/bad_data.hpp"
 #include "kernels/json/names.hpp"
 #include "kernels/problems/synthetic.hpp"
 #include "kernels/tables/tree_tables.hpp"
@@ -138,7 +140,7 @@ TEST(TreeText, PairsReadAsTheyAre) {
 
 TEST(TreeText, FindsTheKnownRegions) {
     const Trained trained = train_on(sweep(), synthetic::device(), {.evaluate = true});
-    EXPECT_LT(trained.evaluation.training.geomean, 1.01);
+    EXPECT_LT(trained.evaluation.training.geomean, 1.015);
     EXPECT_LT(trained.evaluation.held_out.regret.geomean, 1.1);
     EXPECT_GT(trained.evaluation.best_single, 1.2);
     EXPECT_EQ(tree_text(trained, synthetic::device()).find("peer_other"), std::string::npos);
@@ -204,7 +206,8 @@ TEST(TreeText, HostileDeviceAndDriverStayText) {
         DeviceInfo device = synthetic::device();
         device.name = text;
         const std::string written = text_of(records, device);
-        EXPECT_EQ(std::count(written.begin(), written.end(), '\n'), std::count(plain.begin(), plain.end(), '\n')) << text;
+        EXPECT_EQ(std::count(written.begin(), written.end(), '\n'), std::count(plain.begin(), plain.end(), '\n'))
+            << text;
         EXPECT_TRUE(std::ranges::all_of(written, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); })) << text;
         EXPECT_EQ(tables_of(written), tables_of(plain)) << text;
     }
@@ -263,12 +266,14 @@ TEST(TreeText, TablesOfUnknownNamesAreRefused) {
     const auto refused = [&](const auto& change) {
         TreeFile tree = good;
         change(tree.nodes.front());
-        EXPECT_THROW(static_cast<void>(tables::tree_tables(tables::source_of<synthetic::Problem>("synthetic"), {&tree, 1})),
-                     BadData);
+        EXPECT_THROW(
+            static_cast<void>(tables::tree_tables(tables::source_of<synthetic::Problem>("synthetic"), {&tree, 1})),
+            BadData);
     };
     refused([](TreeFile::Node& node) { node.feature = "nothing"; });
     refused([](TreeFile::Node& node) { node.feature = "rows / nothing"; });
-    refused([](TreeFile::Node& node) { node = {.feature = "order", .categories = {"sideways"}, .left = 1, .right = 2}; });
+    refused(
+        [](TreeFile::Node& node) { node = {.feature = "order", .categories = {"sideways"}, .left = 1, .right = 2}; });
 }
 
 }  // namespace

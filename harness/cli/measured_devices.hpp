@@ -26,8 +26,8 @@ std::string results_to_read(const std::string& named, const std::vector<std::str
 /// Whether these are what was measured here, beside the committed ones.
 bool is_own(const std::filesystem::path& results);
 
-/// Where `espalier train` puts the trees of these results: kernels/selectors of results/, else selectors/ in the folder. A
-/// build takes those of results/ and of results/local/.
+/// Where `espalier train` puts the trees of these results: kernels/selectors of results/, else selectors/ in the
+/// folder. A build takes those of results/ and of results/local/.
 std::filesystem::path selectors_of(const std::filesystem::path& results);
 
 /// The keys of the devices with results, sorted, or the ones asked for. Throws `Failure` where there are none.

@@ -11,8 +11,10 @@ namespace espalier::bench::learn {
 struct Trained {
     const Family* family;
     Evidence evidence;
-    Tree tree;
-    Evaluation evaluation;
+    Tree tree{};
+    Evaluation evaluation{};
+    SizeCurve sizes{};   ///< empty if it was not evaluated
+    double pruning = 1;  ///< `LearnOptions::pruning` of the tree
 };
 
 }  // namespace espalier::bench::learn

@@ -58,7 +58,7 @@ private:
                            {"regret", rounded(leaf.regret)},
                            {"regret_lo", rounded(leaf.regret_interval.lo)},
                            {"regret_hi", rounded(leaf.regret_interval.hi)}};
-        if (leaf.nearby) entry["nearby"] = true;
+        if (leaf.alike > 0) entry["alike"] = leaf.alike;
         for (std::size_t i = 0; i < leaf.ranking.size(); ++i) {
             const Choice& candidate = trained_.evidence.matrix.candidates[leaf.ranking[i]];
             const VariantInfo& variant = trained_.family->variants()[candidate.variant];
@@ -111,9 +111,12 @@ ordered_json header(const Trained& trained, const DeviceInfo& device) {
                         {"data_sha256", trained.evidence.data_sha256},
                         {"problems", matrix.rows()},
                         {"choices", matrix.candidates.size()}};
-    if (const std::size_t imputed = matrix.count(CellState::imputed); imputed > 0) header["guessed_times"] = imputed;
-    if (matrix.drawn && matrix.drawn->count > 0 && trained.tree.leaves.size() > 1)
-        header["predicted_problems"] = matrix.drawn->count;
+    if (const std::size_t imputed = matrix.count(CellState::imputed); imputed > 0) header["imputed_times"] = imputed;
+    if (const auto& drawn = matrix.drawn; drawn && trained.tree.leaves.size() > 1) {
+        if (drawn->alike > 0) header["alike_problems"] = drawn->alike;
+        if (drawn->count > drawn->alike) header["predicted_problems"] = drawn->count - drawn->alike;
+    }
+    header["pruning"] = trained.pruning;
     header["sources"] = sources_json(trained);
     return header;
 }

@@ -8,11 +8,11 @@
 namespace espalier::bench::learn {
 
 /// The file of a trained tree, kernels/selectors/<family>/<device-key>.tree, in JSON with a line per node: from what it
-/// was learned, then its nodes in pre-order, the root first. An inner node asks `feature <= threshold`, or whether it is
-/// one of `categories`, and continues at node `left` if so, else at `right`. Any other node is a leaf: what to run, best
-/// first, with the evidence for it. The build makes tables of it, the library loads it (espalier/selectors.hpp), and the
-/// report draws it. Names come from the registry; of text from outside, control characters are left out. The same
-/// results give the same bytes. Throws `BadEvidence` for a device whose key is none.
+/// was learned, then its nodes in pre-order, the root first. An inner node asks `feature <= threshold`, or whether it
+/// is one of `categories`, and continues at node `left` if so, else at `right`. Any other node is a leaf: what to run,
+/// best first, with the evidence for it. The build makes tables of it, the library loads it (espalier/selectors.hpp),
+/// and the report draws it. Names come from the registry; of text from outside, control characters are left out. The
+/// same results give the same bytes. Throws `BadEvidence` for a device whose key is none.
 std::string tree_text(const Trained& trained, const DeviceInfo& device);
 
 /// The identity of what such a file decides: SHA-256 of its tests and of what its leaves rank, whatever the evidence.

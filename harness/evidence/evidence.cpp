@@ -24,8 +24,7 @@ public:
           device_(reading.device),
           options_(reading.options),
           rows_(reading.rows),
-          evidence_(reading.evidence),
-          adaptive_(std::ranges::any_of(rows_, [](const Row& row) { return not_asked_for(*row.record); })) {}
+          evidence_(reading.evidence) {}
 
     void make() {
         choose_candidates();
@@ -55,7 +54,7 @@ private:
     struct Coverage {
         std::size_t present = 0;  ///< choices with a record
         std::size_t missing = 0;  ///< choices that could run and have none
-        bool any = false;         ///< something was measured, or an adaptive sweep skipped it
+        bool any = false;         ///< something was measured
         bool baseline = false;    ///< it was tried
 
         /// Whether what is there says enough to impute the rest.
@@ -72,7 +71,7 @@ private:
             if (!candidate) continue;
             const Status status = row.record->status;
             recorded[*candidate] = true;
-            found.any |= status == Status::ok || (adaptive_ && status == Status::not_measured);
+            found.any |= status == Status::ok;
             if (row.candidate != matrix.candidates[matrix.baseline]) continue;
             (status == Status::not_measured ? baseline_left_out : found.baseline) = true;
         }
@@ -166,10 +165,8 @@ private:
         const std::size_t imputed = matrix.count(CellState::imputed);
         if (imputed == 0) return matrix.log_times.clear();
         impute(matrix, matrix.all());
-        reading_.notice(
-            std::to_string(imputed) + " of " + std::to_string(imputed + matrix.count(CellState::measured)) +
-            " times are imputed by forests: " +
-            (adaptive_ ? "an adaptive sweep measured the others" : "the sweep's time did not suffice for them"));
+        reading_.notice(std::to_string(imputed) + " of " + std::to_string(imputed + matrix.count(CellState::measured)) +
+                        " times are imputed by forests: the sweep's time did not suffice for them");
     }
 
     void fill_problem(std::size_t problem, const std::vector<const CaseRecord*>& records) {
@@ -199,7 +196,6 @@ private:
     const EvidenceOptions& options_;
     const std::vector<Row>& rows_;
     Evidence& evidence_;
-    bool adaptive_;  ///< an adaptive sweep skipped some of the cases
 };
 
 }  // namespace

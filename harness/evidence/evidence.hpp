@@ -44,7 +44,7 @@ struct Evidence {
 /// or builds, duplicate cases, implausible times, a baseline that was ever wrong. Of a problem, candidates without a
 /// row, as those of variants that came later, and `not_measured` rows, the baseline's too, are imputed from what was
 /// measured (imputation.hpp), and notices say how many. Problems with rows of less than half of the candidates that
-/// could run, and those of which nothing was measured, unless an adaptive sweep skipped it (`kNotAskedFor`), are left
+/// could run, and those of which nothing was measured are left
 /// out with a notice, or refused if they are more than half, unless `allow_partial`. Problems that others disturbed
 /// while they were timed are left out with a notice, or refused if they are more than a quarter, unless
 /// `allow_disturbed`. Records of variants or configurations that the registry does not know and sources that have

@@ -198,7 +198,6 @@ private:
             const CaseRecord& r = *row.record;
             hash.text(row.problem).text(r.variant).text(r.configuration).text(to_string(r.status));
             hash.text(r.provenance.source_id).text(r.provenance.session);
-            if (not_asked_for(r)) hash.text(kNotAskedFor);
             if (r.status != Status::ok) continue;
             hash.number(r.time_ns)
                 .number(r.time_lo_ns)
@@ -228,10 +227,6 @@ void Reading::notice(std::string text) {
 }
 
 void refuse(const std::string& what, const std::string& fix) { throw BadEvidence(what + "; " + fix); }
-
-bool not_asked_for(const CaseRecord& record) {
-    return record.status == Status::not_measured && record.reason == kNotAskedFor;
-}
 
 void read_rows(std::span<const CaseRecord> records, Reading& reading) { RowReader(reading).read(records); }
 

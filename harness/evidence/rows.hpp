@@ -31,9 +31,6 @@ struct Reading {
 
 [[noreturn]] void refuse(const std::string& what, const std::string& fix);
 
-/// Whether an adaptive sweep skipped the case.
-bool not_asked_for(const CaseRecord& record);
-
 /// Fills in the rows, what is excluded, and all of the evidence but its matrix.
 void read_rows(std::span<const CaseRecord> records, Reading& reading);
 

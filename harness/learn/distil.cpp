@@ -47,25 +47,28 @@ public:
         penalty_ = static_cast<Loss>(mean * kLossUnit * static_cast<double>(lesson.weight));
     }
 
-    Tree grow() {
+    std::vector<Tree> grow(std::span<const double> prunings) {
         add(matrix_.all(), options_.max_leaves > 1 ? 0 : options_.max_depth);
         while (nodes_.size() < 4 * options_.max_leaves) {
             const auto at = std::ranges::max_element(nodes_, {}, [](const Grown& node) { return node.split.gain; });
             if (at->split.gain <= 0) break;
             part(static_cast<std::size_t>(at - nodes_.begin()));
         }
-        double penalty = static_cast<double>(penalty_);
-        Tree pruned = prune(penalty);
-        while (pruned.leaves.size() > options_.max_leaves) pruned = prune(penalty *= 1.1);
-        return pruned;
+        std::vector<Tree> trees;
+        for (const double pruning : prunings) {
+            double penalty = pruning * static_cast<double>(penalty_);
+            trees.push_back(prune(penalty));
+            while (trees.back().leaves.size() > options_.max_leaves) trees.back() = prune(penalty *= 1.1);
+        }
+        return trees;
     }
 
 private:
     struct Grown {
         Rows rows;
         int depth = 0;
-        Loss loss = 0;  ///< of the best choice for all rows
-        Split split{};  ///< the best one of a leaf; no gain: none
+        Loss loss = 0;    ///< of the best choice for all rows
+        Split split{};    ///< the best one of a leaf; no gain: none
         TreeNode test{};  ///< of an inner node, but for where it leads
         std::size_t yes = 0, no = 0;
     };
@@ -130,46 +133,42 @@ private:
         return result;
     }
 
-    /// Calls `visit(split)` for every split that leaves problems with evidence on both sides.
+    /// Calls `visit(split)` for every split that leaves enough problems that were measured on both sides.
     template <class Visit>
     void visit_splits(const Rows& rows, const Visit& visit) const {
         const Losses all = losses(rows);
         const std::size_t width = matrix_.candidates.size();
-        const std::size_t evident = count_evident(rows);
-        if (all.best == 0 || evident < 2) return;
+        const auto measured = static_cast<std::size_t>(
+            std::ranges::count_if(rows, [&](std::size_t row) { return lesson_.evident[row] != 0; }));
+        if (all.best == 0 || measured < 2 * options_.least_problems) return;
         std::vector<Loss> sums, yes(width);
-        std::vector<std::size_t> counts, of_evident;
+        std::vector<std::size_t> counts, of_measured;
         for (std::size_t column = 0; column < columns_.size(); ++column) {
             int low = bin(column, rows.front()), high = low;
             for (const std::size_t r : rows) low = std::min(low, bin(column, r)), high = std::max(high, bin(column, r));
             if (low == high) continue;
             const auto bins = static_cast<std::size_t>(high - low + 1);
-            sums.assign(bins * width, 0), counts.assign(bins, 0), of_evident.assign(bins, 0);
+            sums.assign(bins * width, 0), counts.assign(bins, 0), of_measured.assign(bins, 0);
             for (std::size_t i = 0; i < rows.size(); ++i) {
                 const auto b = static_cast<std::size_t>(bin(column, rows[i]) - low);
                 for (std::size_t c = 0; c < width; ++c) sums[b * width + c] += all.cells[i * width + c];
-                ++counts[b], of_evident[b] += is_evident(rows[i]);
+                ++counts[b], of_measured[b] += lesson_.evident[rows[i]] != 0;
             }
             const bool category = is_category(columns_[column]);
             std::fill(yes.begin(), yes.end(), 0);
-            std::size_t yes_evident = 0;
+            std::size_t yes_measured = 0;
             for (std::size_t b = 0; b < (category ? bins : bins - 1); ++b) {
                 if (counts[b] == 0) continue;
-                if (category) std::fill(yes.begin(), yes.end(), 0), yes_evident = 0;
+                if (category) std::fill(yes.begin(), yes.end(), 0), yes_measured = 0;
                 for (std::size_t c = 0; c < width; ++c) yes[c] += sums[b * width + c];
-                yes_evident += of_evident[b];
-                if (yes_evident == 0 || yes_evident == evident) continue;
+                yes_measured += of_measured[b];
+                if (std::min(yes_measured, measured - yes_measured) < options_.least_problems) continue;
                 Loss best_yes = yes[0], best_no = all.total[0] - yes[0];
                 for (std::size_t c = 1; c < width; ++c)
                     best_yes = std::min(best_yes, yes[c]), best_no = std::min(best_no, all.total[c] - yes[c]);
                 visit(Split{all.best - best_yes - best_no, column, low + static_cast<int>(b)});
             }
         }
-    }
-
-    [[nodiscard]] bool is_evident(std::size_t row) const { return lesson_.evidence[row] != Lesson::kNone; }
-    [[nodiscard]] std::size_t count_evident(const Rows& rows) const {
-        return static_cast<std::size_t>(std::ranges::count_if(rows, [&](std::size_t r) { return is_evident(r); }));
     }
 
     [[nodiscard]] Split best_split(const Rows& rows) const {
@@ -253,6 +252,8 @@ std::span<const double> preferred_numbers() {
     return numbers;
 }
 
-Tree distil(const Lesson& lesson, const LearnOptions& options) { return Grower(lesson, options).grow(); }
+std::vector<Tree> distil(const Lesson& lesson, const LearnOptions& options, std::span<const double> prunings) {
+    return Grower(lesson, options).grow(prunings);
+}
 
 }  // namespace espalier::bench::learn

@@ -5,6 +5,7 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <optional>
 
@@ -18,7 +19,8 @@ namespace {
 
 /// A way of choosing that learns from some rows: from a problem to a ranking.
 using Chooser = std::function<std::vector<std::size_t>(std::size_t problem)>;
-using Trainer = std::function<Chooser(const Matrix& matrix, const std::vector<std::size_t>& rows)>;
+/// One or more of them.
+using Trainer = std::function<std::vector<Chooser>(const Matrix& matrix, const std::vector<std::size_t>& rows)>;
 
 /// The logarithm of the slowdown against the best time measured; nothing where the choice was not measured:
 /// imputed times measure no choice.
@@ -53,34 +55,35 @@ std::vector<Part> parts_of(const Matrix& matrix, const std::vector<Fold>& folds)
     return parts;
 }
 
-HeldOut hold_out(const Matrix& matrix, const std::vector<Part>& parts, const Trainer& train, std::uint64_t seed) {
-    HeldOut result;
-    if (parts.empty()) return result;
-    result.logs.resize(matrix.rows());
-    result.choices.resize(matrix.rows());
-    in_parallel(parts.size(), [&](std::size_t i) {
-        const auto& [fold, seen] = parts[i];
-        const Chooser choose = train(seen, fold.training);
-        for (const std::size_t p : fold.held_out) {
-            result.choices[p] = chosen(matrix, p, choose(p));
-            result.logs[p] =
-                measured_log(matrix, p, result.choices[p]).value_or(std::numeric_limits<double>::quiet_NaN());
-        }
-    });
+/// The regret of what was held out in all parts, and how many choices of it have no time.
+void sum_up(const Matrix& matrix, const std::vector<Part>& parts, std::uint64_t seed, HeldOut& result) {
     for (const Part& part : parts)
         for (const std::size_t p : part.fold.held_out)
             result.unmeasured += std::isnan(result.logs[p]) || matrix.state(p, result.choices[p]) == CellState::missing;
     std::vector<double> known;
     std::ranges::copy_if(result.logs, std::back_inserter(known), [](double log) { return !std::isnan(log); });
     result.regret = summarise(known, seed);
-    return result;
 }
 
-/// Whether some problem has none but imputed times.
-bool imputes_whole_problems(const Matrix& matrix) {
-    return std::ranges::any_of(matrix.all(), [&](std::size_t p) {
-        return matrix.any(p, CellState::imputed) && !matrix.any(p, CellState::measured);
+/// What each of `ways` ways of choosing that are trained together costs.
+std::vector<HeldOut> hold_out(const Matrix& matrix, const std::vector<Part>& parts, std::size_t ways,
+                              const Trainer& train, std::uint64_t seed) {
+    std::vector<HeldOut> results(ways);
+    if (parts.empty()) return results;
+    for (HeldOut& result : results) result.logs.resize(matrix.rows()), result.choices.resize(matrix.rows());
+    in_parallel(parts.size(), [&](std::size_t i) {
+        const auto& [fold, seen] = parts[i];
+        const std::vector<Chooser> choosers = train(seen, fold.training);
+        for (std::size_t way = 0; way < ways; ++way)
+            for (const std::size_t p : fold.held_out) {
+                HeldOut& result = results[way];
+                result.choices[p] = chosen(matrix, p, choosers[way](p));
+                result.logs[p] =
+                    measured_log(matrix, p, result.choices[p]).value_or(std::numeric_limits<double>::quiet_NaN());
+            }
     });
+    for (HeldOut& result : results) sum_up(matrix, parts, seed, result);
+    return results;
 }
 
 /// The choice of the least mean slowdown over `rows`, the baseline standing in where it is unsupported.
@@ -95,7 +98,66 @@ std::size_t best_single(const Matrix& matrix, std::span<const std::size_t> rows)
     return *std::ranges::min_element(candidates, {}, cost);
 }
 
+/// Mean and standard error of what one size costs, over the problems where every size's choice has a time.
+struct MeanCost {
+    double mean = 0, standard_error = 0;
+};
+
+MeanCost cost_of(const std::vector<HeldOut>& all, std::size_t size) {
+    double sum = 0, squares = 0, count = 0;
+    for (std::size_t p = 0; p < all[size].logs.size(); ++p) {
+        if (std::ranges::any_of(all, [&](const HeldOut& other) { return std::isnan(other.logs[p]); })) continue;
+        sum += all[size].logs[p], squares += all[size].logs[p] * all[size].logs[p], ++count;
+    }
+    if (count < 2) return {};
+    const double mean = sum / count;
+    return {mean, std::sqrt(std::max(0.0, squares / count - mean * mean) / (count - 1))};
+}
+
+/// By the one-standard-error rule.
+std::size_t smallest_of(const std::vector<HeldOut>& all) {
+    const double most_lost = std::log(1.0025);
+    std::vector<MeanCost> costs;
+    for (std::size_t size = 0; size < all.size(); ++size) costs.push_back(cost_of(all, size));
+    const MeanCost best = *std::ranges::min_element(costs, {}, &MeanCost::mean);
+    const double most = best.mean + std::min(best.standard_error, most_lost);
+    std::size_t smallest = costs.size() - 1;
+    while (costs[smallest].mean > most) --smallest;
+    return smallest;
+}
+
 }  // namespace
+
+SizeCurve held_out_sizes(const Matrix& matrix, const LearnOptions& options) {
+    constexpr std::size_t kSizes = 14;
+    constexpr double kStep = 1.5;
+    const std::vector<Part> parts = parts_of(matrix, evaluation_folds(matrix, options));
+    if (parts.empty()) return {};
+    SizeCurve curve;
+    for (double pruning = 1; curve.prunings.size() < kSizes; pruning *= kStep) curve.prunings.push_back(pruning);
+    std::vector<std::vector<std::size_t>> leaves(kSizes, std::vector<std::size_t>(parts.size()));
+    const auto learned = [&](const Matrix& seen, const std::vector<std::size_t>& training) {
+        const auto part = static_cast<std::size_t>(
+            std::ranges::find_if(parts, [&](const Part& one) { return &one.seen == &seen; }) - parts.begin());
+        const auto trees =
+            std::make_shared<const std::vector<Tree>>(learn_sizes(seen, training, options, curve.prunings));
+        std::vector<Chooser> choosers;
+        for (std::size_t size = 0; size < kSizes; ++size) {
+            leaves[size][part] = (*trees)[size].leaves.size();
+            choosers.emplace_back([&seen, trees, size](std::size_t p) {
+                const Tree& tree = (*trees)[size];
+                return tree.leaves[tree.leaf_of(seen.row(p))].ranking;
+            });
+        }
+        return choosers;
+    };
+    curve.held_out = hold_out(matrix, parts, kSizes, learned, options.seed);
+    for (const auto& of_parts : leaves)
+        curve.leaves.push_back(std::accumulate(of_parts.begin(), of_parts.end(), 0.0) /
+                               static_cast<double>(parts.size()));
+    curve.smallest = smallest_of(curve.held_out);
+    return curve;
+}
 
 double log_regret(const Matrix& matrix, const Tree& tree, std::size_t problem) {
     const TreeLeaf& leaf = tree.leaves[tree.leaf_of(matrix.row(problem))];
@@ -106,7 +168,7 @@ std::vector<Fold> evaluation_folds(const Matrix& matrix, const LearnOptions& opt
     return make_folds(matrix, matrix.all(), options.seed + 1);
 }
 
-Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& options) {
+Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& options, const SizeCurve& sizes) {
     const auto by_tree = [&](std::size_t p) { return tree.leaves[tree.leaf_of(matrix.row(p))].ranking; };
     Evaluation evaluation;
     evaluation.training = summarise(measured_logs(matrix, by_tree), options.seed);
@@ -116,21 +178,15 @@ Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& 
     if (!singles.empty())
         evaluation.best_single =
             std::exp(std::accumulate(singles.begin(), singles.end(), 0.0) / static_cast<double>(singles.size()));
-    if (imputes_whole_problems(matrix)) return evaluation;
-
     const std::vector<Part> parts = parts_of(matrix, evaluation_folds(matrix, options));
+    if (parts.empty() || sizes.prunings.empty()) return evaluation;
     using Rows = std::vector<std::size_t>;
-    const auto learned = [&](const Matrix& seen, const Rows& training) {
-        return [&seen, without = learn(seen, training, options)](std::size_t p) {
-            return without.leaves[without.leaf_of(seen.row(p))].ranking;
-        };
-    };
     const auto single = [&](const Matrix& seen, const Rows& training) {
         const std::size_t first = best_single(seen, training);
-        return [ranking = Rows{first, seen.baseline}](std::size_t) { return ranking; };
+        return std::vector<Chooser>{[ranking = Rows{first, seen.baseline}](std::size_t) { return ranking; }};
     };
     const auto neighbour = [&](const Matrix& seen, const Rows& training) {
-        return [&seen, training, distance = Distances(seen)](std::size_t p) {
+        return std::vector<Chooser>{[&seen, training, distance = Distances(seen)](std::size_t p) {
             const auto from_here = [&](std::size_t row) { return distance(p, row); };
             const std::size_t nearest = *std::ranges::min_element(training, {}, from_here);
             Rows order = seen.all_candidates();
@@ -138,11 +194,11 @@ Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& 
                 return seen.loss_of(nearest, a) < seen.loss_of(nearest, b);
             });
             return order;
-        };
+        }};
     };
-    evaluation.held_out = hold_out(matrix, parts, learned, options.seed);
-    evaluation.held_out_single = hold_out(matrix, parts, single, options.seed);
-    evaluation.held_out_nearest = hold_out(matrix, parts, neighbour, options.seed);
+    evaluation.held_out = sizes.held_out[sizes.smallest];
+    evaluation.held_out_single = hold_out(matrix, parts, 1, single, options.seed).front();
+    evaluation.held_out_nearest = hold_out(matrix, parts, 1, neighbour, options.seed).front();
     return evaluation;
 }
 

@@ -7,7 +7,6 @@
 
 namespace espalier::bench::learn {
 
-// In one thread: an adaptive sweep asks it between measurements, which threads that still wait for work would disturb.
 Surrogate::Surrogate(const Matrix& matrix, const Distances& distance, std::vector<double> logs)
     : width_(matrix.candidates.size()), logs_(std::move(logs)), uncertainties_(logs_.size()), samples_(width_) {
     centre();
@@ -53,13 +52,12 @@ void Surrogate::centre() {
 }
 
 void Surrogate::enter(std::size_t problem, Matrix& matrix) const {
-    constexpr double kSame = 0.01;
     constexpr double kUncertaintyWeight = 0.125;  // a prediction must promise more than what was measured
     std::vector<double> logs;
     for (std::size_t c = 0; c < width_; ++c)
         logs.push_back(matrix.has_time(problem, c) ? log(problem, c) + kUncertaintyWeight * uncertainty(problem, c)
                                                    : NAN);
-    enter_costs(matrix, problem, logs, [](std::size_t, double log) { return log <= std::log1p(kSame); });
+    enter_costs(matrix, problem, logs, [](std::size_t, double log) { return is_within_noise(log); });
 }
 
 void impute(Matrix& matrix, std::span<const std::size_t> rows) {

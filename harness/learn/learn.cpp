@@ -9,7 +9,6 @@
 #include <set>
 #include <utility>
 
-#include "harness/learn/distances.hpp"
 #include "harness/learn/folds.hpp"
 #include "harness/learn/forest.hpp"
 #include "harness/learn/ranking.hpp"
@@ -33,7 +32,6 @@ void append_measured(const Matrix& from, std::size_t row, Loss weight, Matrix& t
 /// `logs`: predicted slowdowns of one problem, NaN where nothing is known.
 void append_predicted(std::span<const double> values, std::span<const double> logs, std::span<const char> supported,
                       Matrix& to) {
-    constexpr double kSame = 0.01;  // predicted differences below it are none
     const auto known = [&](std::size_t c) { return supported[c] && !std::isnan(logs[c]); };
     if (!supported[to.baseline] || std::ranges::none_of(to.all_candidates(), known)) return;
     to.problems.emplace_back();
@@ -43,7 +41,7 @@ void append_predicted(std::span<const double> values, std::span<const double> lo
                             : known(c)    ? CellState::imputed
                                           : CellState::missing);
     to.slowdown.resize(to.states.size()), to.loss.resize(to.states.size());
-    enter_costs(to, to.rows() - 1, logs, [](std::size_t, double log) { return log <= kSame; });
+    enter_costs(to, to.rows() - 1, logs, [](std::size_t, double log) { return is_within_noise(log); });
 }
 
 /// What a choice costs. One slower than twice the best counts as twice as slow, or a few problems would decide for all.
@@ -81,22 +79,23 @@ std::size_t append(Tree& whole, Tree part) {
     return first_node;
 }
 
-/// Learns a tree, or one of each kind of problems.
+/// Learns trees of every pruning, each of them one of every kind of problems.
 class Learner {
 public:
-    Learner(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options)
-        : matrix_(matrix), rows_(rows.begin(), rows.end()), options_(options) {
+    Learner(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options,
+            std::span<const double> prunings)
+        : matrix_(matrix), rows_(rows.begin(), rows.end()), options_(options), prunings_(prunings) {
         if (matrix.drawn) predicted_ = predict(matrix, rows, matrix.drawn->values, options);
     }
 
-    Tree learn() {
+    std::vector<Tree> learn() {
         Rows drawn(matrix_.drawn ? matrix_.drawn->count : 0);
         std::iota(drawn.begin(), drawn.end(), std::size_t{0});
         return learn_every_kind(rows_, drawn);
     }
 
 private:
-    Tree learn_every_kind(const Rows& rows, const Rows& drawn) {
+    std::vector<Tree> learn_every_kind(const Rows& rows, const Rows& drawn) {
         const auto parting = part(rows, drawn);
         if (!parting) return learn_one_kind(rows, drawn);
         const auto [column, value] = *parting;
@@ -104,12 +103,16 @@ private:
         for (const std::size_t row : rows) (matrix_.value(row, column) == value ? same : others).push_back(row);
         for (const std::size_t row : drawn)
             (drawn_value(row, column) == value ? drawn_same : drawn_others).push_back(row);
-        Tree tree;
-        tree.nodes.push_back(TreeNode::one_of(static_cast<std::uint16_t>(column),
-                                              std::uint64_t{1} << static_cast<int>(value), 0));
-        append(tree, learn_every_kind(same, drawn_same));
-        tree.nodes.front().no = static_cast<std::uint16_t>(append(tree, learn_every_kind(others, drawn_others)));
-        return tree;
+        std::vector<Tree> of_value = learn_every_kind(same, drawn_same);
+        std::vector<Tree> of_others = learn_every_kind(others, drawn_others);
+        std::vector<Tree> trees(prunings_.size());
+        for (std::size_t i = 0; i < trees.size(); ++i) {
+            trees[i].nodes.push_back(
+                TreeNode::one_of(static_cast<std::uint16_t>(column), std::uint64_t{1} << static_cast<int>(value), 0));
+            append(trees[i], std::move(of_value[i]));
+            trees[i].nodes.front().no = static_cast<std::uint16_t>(append(trees[i], std::move(of_others[i])));
+        }
+        return trees;
     }
 
     [[nodiscard]] double drawn_value(std::size_t row, std::size_t column) const {
@@ -131,34 +134,42 @@ private:
         return std::nullopt;
     }
 
-    Tree learn_one_kind(const Rows& rows, const Rows& drawn) {
-        Lesson lesson = lesson_of(matrix_, rows, drawn, predicted_, options_);
-        Tree tree = distil(lesson, options_);
-        constexpr std::size_t kProblemsPerLeaf = 8;  // a tree of fewer leaves cannot overfit
-        const bool may_overfit = kProblemsPerLeaf * tree.leaves.size() > rows.size();
-        // What is left of fewer problems than folds says nothing of the one held out; their own times are all there is.
-        if (may_overfit && rows.size() >= kFolds && !generalizes()) {
-            LearnOptions stump = options_;
-            stump.max_leaves = 1;
-            lesson = lesson_of(matrix_, rows, {}, {}, options_);  // nor are predicted problems of use
-            tree = distil(lesson, stump);
+    std::vector<Tree> learn_one_kind(const Rows& rows, const Rows& drawn) {
+        const Lesson lesson = lesson_of(matrix_, rows, drawn, predicted_, options_);
+        std::vector<Tree> trees = distil(lesson, options_, prunings_);
+        for (Tree& tree : trees) {
+            constexpr std::size_t kProblemsPerLeaf = 8;  // a tree of fewer leaves cannot overfit
+            const bool may_overfit = kProblemsPerLeaf * tree.leaves.size() > rows.size();
+            // What is left of fewer problems than folds says nothing of the one held out; their own times are all there
+            // is.
+            if (may_overfit && rows.size() >= kFolds && !generalizes())
+                tree = one_leaf(rows);
+            else
+                finish(tree, lesson, rows);
         }
-        for (TreeLeaf& leaf : tree.leaves) {
-            leaf.ranking = rank(lesson.matrix, leaf.rows);
-            leaf.nearby = std::ranges::none_of(leaf.rows, [&](std::size_t row) { return row < lesson.measured; });
-            leaf.rows = evidence_for(lesson, leaf);
-            for (std::size_t& row : leaf.rows) row = rows[row];
-        }
+        return trees;
+    }
+
+    /// Of the measured problems alone: where they do not say what is best for others, predicted ones are of no use.
+    [[nodiscard]] Tree one_leaf(const Rows& rows) const {
+        const Lesson lesson = lesson_of(matrix_, rows, {}, {}, options_);
+        Tree tree{{TreeNode::leaf(0)}, {{.rows = lesson.matrix.all(), .ranking = {}}}};
+        finish(tree, lesson, rows);
         return tree;
     }
 
-    /// The measured problems of a leaf; those nearby if it has none.
-    static Rows evidence_for(const Lesson& lesson, const TreeLeaf& leaf) {
-        std::set<std::size_t> evidence;
-        for (const std::size_t row : leaf.rows)
-            if (const std::size_t e = lesson.evidence[row]; e != Lesson::kNone && (leaf.nearby || e == row))
-                evidence.insert(e);
-        return {evidence.begin(), evidence.end()};
+    /// Ranks what the leaves run; of their problems those that were measured here stay, as rows of the matrix. A leaf
+    /// without any gets its figures from predicted times.
+    void finish(Tree& tree, const Lesson& lesson, const Rows& rows) const {
+        for (TreeLeaf& leaf : tree.leaves) {
+            leaf.ranking = rank(lesson.matrix, leaf.rows);
+            if (std::ranges::none_of(leaf.rows, [&](std::size_t row) { return row < lesson.measured; }))
+                annotate(lesson.matrix, leaf, options_.seed);
+            leaf.alike = static_cast<std::size_t>(std::ranges::count_if(
+                leaf.rows, [&](std::size_t row) { return row >= lesson.measured && lesson.evident[row] != 0; }));
+            std::erase_if(leaf.rows, [&](std::size_t row) { return row >= lesson.measured; });
+            for (std::size_t& row : leaf.rows) row = rows[row];
+        }
     }
 
     /// Whether what is known of problems says what is best for them: whether what forests predict wins back a third of
@@ -184,22 +195,10 @@ private:
     const Matrix& matrix_;
     Rows rows_;
     const LearnOptions& options_;
+    std::span<const double> prunings_;
     std::vector<double> predicted_;    ///< drawn problems x candidates, by forests of all rows of any kind
     std::optional<bool> generalizes_;  ///< of all rows, once it was asked
 };
-
-/// The nearest measured problem of each of a lesson; none if that is farther away than `most`.
-std::vector<std::size_t> nearest_measured(const Matrix& matrix, std::size_t measured, double most) {
-    const Distances distance(matrix);
-    std::vector<std::size_t> nearest(matrix.rows(), Lesson::kNone);
-    for (std::size_t row = 0; row < matrix.rows(); ++row) {
-        if (row < measured) nearest[row] = row;
-        double least = most;
-        for (std::size_t m = 0; m < measured && row >= measured; ++m)
-            if (const double d = distance(row, m); d < least) nearest[row] = m, least = d;
-    }
-    return nearest;
-}
 
 }  // namespace
 
@@ -210,19 +209,27 @@ Lesson lesson_of(const Matrix& matrix, std::span<const std::size_t> rows, std::s
     lesson.matrix.baseline = matrix.baseline;
     const auto weight = static_cast<Loss>(options.measured_weight);
     for (const std::size_t row : rows) append_measured(matrix, row, weight, lesson.matrix);
+    lesson.evident.assign(rows.size(), 1);
     const std::size_t columns = matrix.columns.size(), width = matrix.candidates.size();
-    for (const std::size_t row : drawn)
+    for (const std::size_t row : drawn) {
         append_predicted(std::span(matrix.drawn->values).subspan(row * columns, columns),
                          predicted.subspan(row * width, width),
                          std::span(matrix.drawn->supported).subspan(row * width, width), lesson.matrix);
+        lesson.evident.resize(lesson.matrix.rows(), row < matrix.drawn->alike);
+    }
     lesson.weight = rows.size() * options.measured_weight + lesson.matrix.rows() - rows.size();
-    lesson.evidence = nearest_measured(lesson.matrix, lesson.measured, options.max_distance);
     return lesson;
 }
 
+std::vector<Tree> learn_sizes(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options,
+                              std::span<const double> prunings) {
+    return Learner(matrix, rows, options, prunings).learn();
+}
+
 Tree learn(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options) {
-    Tree tree = Learner(matrix, rows, options).learn();
-    for (TreeLeaf& leaf : tree.leaves) annotate(matrix, leaf, options.seed);
+    Tree tree = std::move(learn_sizes(matrix, rows, options, {&options.pruning, 1}).front());
+    for (TreeLeaf& leaf : tree.leaves)
+        if (!leaf.rows.empty()) annotate(matrix, leaf, options.seed);
     return tree;
 }
 

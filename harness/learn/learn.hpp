@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "harness/learn/distil.hpp"
 #include "harness/learn/learn_options.hpp"
@@ -16,6 +17,11 @@ namespace espalier::bench::learn {
 /// one only if forests choose better for held-out problems of all kinds than one choice for all does; fewer problems
 /// than folds are believed as they are.
 Tree learn(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options = {});
+
+/// The trees of each of `prunings`, which take the place of `LearnOptions::pruning`, at little more than the cost of
+/// one. Their leaves are not annotated.
+std::vector<Tree> learn_sizes(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options,
+                              std::span<const double> prunings);
 
 /// The problems of `rows` with their losses, several times as heavy, then those of `drawn` with predicted ones.
 /// `predicted`: drawn problems x candidates.

@@ -13,7 +13,8 @@ struct LearnOptions {
     int max_depth = 13;               ///< tests on any path
     double leaf_penalty = 0.0002;     ///< mean log slowdown that a leaf must win
     double least_win = 0.04;          ///< log slowdown of one of its measured problems that it must win, too
-    double max_distance = 0.25;       ///< from a leaf to its evidence (distances.hpp); 0: it lies in the leaf
+    double pruning = 1;               ///< that and the penalty so many times (tree_size.hpp)
+    std::size_t least_problems = 5;   ///< measured in a leaf, here or on devices that are alike
     std::size_t drawn = 5000;         ///< problems of the domain whose times are predicted
     std::size_t measured_weight = 8;  ///< predicted problems that a measured one counts for
     std::size_t trees = 32;           ///< of a forest

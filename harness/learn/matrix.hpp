@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -55,15 +56,17 @@ enum class CellState : std::uint8_t {
     missing,      ///< supported but without a time: not measured, timed out, out of memory
 };
 
-/// Problems that nobody measured, and which candidates of a matrix support them.
+/// Problems that nobody measured here, and which candidates of a matrix support them.
 struct DrawnProblems {
     std::size_t count = 0;
+    std::size_t alike = 0;        ///< so many of them, the first ones, were measured on devices that are alike
     std::vector<double> values;   ///< problems x columns
     std::vector<char> supported;  ///< problems x candidates
 };
 
 /// Problems that were measured on other devices, by a matrix's columns and candidates.
 struct OtherProblems {
+    std::vector<std::string> problems;            ///< keys
     std::vector<int> device;                      ///< of each, from 1; the matrix's own is 0
     std::vector<double> values;                   ///< problems x columns
     std::vector<double> slowdown;                 ///< problems x candidates: as the matrix has it, NaN without a time
@@ -138,6 +141,10 @@ struct Matrix {
 /// there is none. `same` says of a candidate, and of the logarithm of its slowdown, whether that is within the noise.
 void enter_costs(Matrix& matrix, std::size_t problem, std::span<const double> logs,
                  const std::function<bool(std::size_t, double)>& same);
+
+/// Whether a predicted or imputed time is as good as the best: within 1% of it, as measured ones are by default. Of the
+/// logarithm of its slowdown.
+inline bool is_within_noise(double log) { return log <= std::log1p(0.01); }
 
 /// The loss of a measured cell. A difference inside the noise costs nothing but a thousandth of itself,
 /// which only breaks ties towards the smaller median.

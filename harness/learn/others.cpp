@@ -47,6 +47,7 @@ void append(const Matrix& matrix, const Matrix& other, int device, OtherProblems
     for (std::size_t p = 0; p < other.rows(); ++p) {
         const std::vector<double> logs = slowdowns(other, p, places);
         if (logs.empty() || foreign(matrix, other.row(p))) continue;
+        all.problems.push_back(other.problems[p]);
         all.device.push_back(device);
         all.slowdown.insert(all.slowdown.end(), logs.begin(), logs.end());
         all.values.insert(all.values.end(), other.row(p).begin(), other.row(p).end());

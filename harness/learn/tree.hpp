@@ -14,8 +14,9 @@ namespace espalier::bench::learn {
 
 /// What to run in a leaf, best first, and the evidence for it, of the training problems.
 struct TreeLeaf {
-    std::vector<std::size_t> rows;     ///< the training problems that fell into it; or lie nearby
-    bool nearby = false;               ///< none fell into it
+    std::vector<std::size_t> rows;     ///< the training problems that fell into it; its figures are of these
+    std::size_t alike = 0;             ///< more of them, that were measured on devices that are alike: if there are no
+                                       ///< others, the figures are predicted ones
     std::vector<std::size_t> ranking;  ///< candidates; the last one is the baseline (rank())
     std::vector<double> slowdowns{};   ///< of each, geometric mean over the problems that it was measured on
     double margin = 1;  ///< slowdown of the best choice of another variant over the first; 1 if there is none
@@ -23,8 +24,8 @@ struct TreeLeaf {
     Interval regret_interval{1, 1};  ///< its bootstrap 95% interval
 };
 
-/// A trained tree, its nodes as the library has them: their columns are the matrix's. Leaves are numbered from the left,
-/// where a test holds.
+/// A trained tree, its nodes as the library has them: their columns are the matrix's. Leaves are numbered from the
+/// left, where a test holds.
 struct Tree {
     std::vector<TreeNode> nodes;
     std::vector<TreeLeaf> leaves;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <set>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "harness/families/domain.hpp"
@@ -64,6 +66,7 @@ std::size_t best_on(const Feasible& feasible, const Matrix& matrix, const Rows& 
 
 void extend(TreeLeaf& leaf, const Matrix& matrix, std::span<const Feasible> devices) {
     if (leaf.ranking.size() < 2) return;  // the baseline is the fastest
+    if (leaf.rows.empty()) return;        // nothing was measured here
     const std::size_t head = choices_used(matrix, leaf);
     if (head == leaf.ranking.size()) return;  // and for some rows here, too
     std::vector<std::pair<double, std::size_t>> tail;
@@ -99,27 +102,42 @@ void serve_other_devices(const Family& family, const DeviceInfo& trained, const 
 
 }  // namespace
 
+namespace {
+
+/// Adds a problem of a matrix's family, of which optional features that the matrix lacks have their defaults.
+void add_problem(const Family& family, const DeviceInfo& device, const Matrix& matrix, std::string key,
+                 DrawnProblems& drawn) {
+    const auto defaults = family.feature_values("");
+    std::vector<double> features = family.feature_values(key);
+    for (std::size_t f = 0; f < features.size(); ++f)
+        if (matrix.columns[f].absent) features[f] = defaults[f];
+    key = family.key_of(features);
+    const auto values = asked_values(family, matrix.columns, key);
+    drawn.values.insert(drawn.values.end(), values.begin(), values.end());
+    for (const Choice& candidate : matrix.candidates)
+        drawn.supported.push_back(bool(supports(family, device, key, candidate)));
+    ++drawn.count;
+}
+
+}  // namespace
+
 std::shared_ptr<const DrawnProblems> draw_problems_for(const Family& family, const DeviceInfo& device,
                                                        const Matrix& matrix, std::size_t count) {
     constexpr std::uint64_t kSeed = 1;
     auto drawn = std::make_shared<DrawnProblems>();
-    const auto defaults = family.feature_values("");
-    for (std::string key : draw_problems(family, device.kind, kSeed, Stream::sweep, count)) {
-        std::vector<double> features = family.feature_values(key);
-        for (std::size_t f = 0; f < features.size(); ++f)
-            if (matrix.columns[f].absent) features[f] = defaults[f];
-        key = family.key_of(features);
-        const auto values = asked_values(family, matrix.columns, key);
-        drawn->values.insert(drawn->values.end(), values.begin(), values.end());
-        for (const Choice& candidate : matrix.candidates)
-            drawn->supported.push_back(bool(supports(family, device, key, candidate)));
-        ++drawn->count;
+    if (matrix.others) {
+        std::set<std::string> alike(matrix.others->problems.begin(), matrix.others->problems.end());
+        for (const std::string& own : matrix.problems) alike.erase(own);
+        for (const std::string& key : alike) add_problem(family, device, matrix, key, *drawn);
+        drawn->alike = drawn->count;
     }
+    for (std::string key : draw_problems(family, device.kind, kSeed, Stream::sweep, count))
+        add_problem(family, device, matrix, std::move(key), *drawn);
     return drawn;
 }
 
 Tree tree_for(const Family& family, const DeviceInfo& device, Matrix& matrix, const LearnOptions& options) {
-    matrix.drawn = draw_problems_for(family, device, matrix, options.drawn);
+    if (!matrix.drawn) matrix.drawn = draw_problems_for(family, device, matrix, options.drawn);
     Tree tree = learn(matrix, matrix.all(), options);
     serve_other_devices(family, device, matrix, tree);
     return tree;

@@ -5,9 +5,9 @@
 
 namespace espalier::bench::learn {
 
-/// Problems of the family's domain (never those of `Stream::unseen`) with which choices support them, the same for
-/// every fold. Of absent columns they have the default, as all that was measured. None where the family declares no
-/// domain.
+/// The problems that were measured on devices that are alike, then `count` of the family's domain (never those of
+/// `Stream::unseen`; none where it declares no domain), with which choices support them; the same for every fold. Of
+/// absent columns they have the default, as all that was measured.
 std::shared_ptr<const DrawnProblems> draw_problems_for(const Family& family, const DeviceInfo& device,
                                                        const Matrix& matrix, std::size_t count);
 

@@ -42,10 +42,6 @@ inline constexpr const char* kTransferCondition = "transfer_ns";
 /// in their place, in nanoseconds. A time that is no longer than this is a bound.
 inline constexpr const char* kResolutionCondition = "resolution_ns";
 
-/// The reason of a `not_measured` case that an adaptive sweep skipped. Only where it occurs does training impute the
-/// times of problems that nothing was measured of.
-inline constexpr const char* kNotAskedFor = "--adaptive: not asked for";
-
 /// The reason of a `not_measured` case that the sweep's time did not suffice for.
 inline constexpr const char* kTimeBudget = "time budget";
 

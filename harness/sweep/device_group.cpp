@@ -110,7 +110,7 @@ double DeviceGroup::expected_seconds() const {
     for (const std::size_t index : recorded_.open) {
         const PlannedProblem& planned = plan_.problems[index];
         if (planned.runnable() == 0) continue;
-        const double seconds = options_.share_asked_for * forecast.seconds(planned, otherwise);
+        const double seconds = forecast.seconds(planned, otherwise);
         sum += seconds;
         longest = std::max(longest, seconds);
     }

@@ -26,7 +26,7 @@ bool is_own_folder(const fs::path& folder) {
 
 std::optional<fs::path> session_folder() {
     const char* named = std::getenv("XDG_RUNTIME_DIR");
-    for (const fs::path folder : {fs::path(named ? named : ""), fs::path("/run/user") / std::to_string(geteuid())})
+    for (const fs::path& folder : {fs::path(named ? named : ""), fs::path("/run/user") / std::to_string(geteuid())})
         if (folder.is_absolute() && is_own_folder(folder) && access(folder.c_str(), W_OK) == 0) return folder;
     return std::nullopt;
 }

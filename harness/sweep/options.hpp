@@ -63,7 +63,6 @@ struct SweepOptions {
     CounterMode counters = CounterMode::automatic;
     bool ceilings = true;        ///< measured first, unless a journal that is resumed has them; else no rooflines
     MakeStrategy strategy;       ///< what measures less than everything; none: EqualShares
-    double share_asked_for = 1;  ///< of the cases, by the strategy: for the forecast
     std::filesystem::path journal_folder = "results/journal";
     std::filesystem::path results_folder = "results";
     std::filesystem::path forecast_folder;  ///< results that forecasts are made from; none: results_folder

@@ -11,7 +11,7 @@ namespace {
 const char* name_of(CellState state) {
     switch (state) {
         case CellState::measured: return "measured";
-        case CellState::imputed: return "guessed";
+        case CellState::imputed: return "imputed";
         case CellState::unsupported: return "unsupported";
         case CellState::missing: break;
     }

@@ -11,6 +11,7 @@
 #include "harness/learn/others.hpp"
 #include "harness/learn/tree_for.hpp"
 #include "harness/text/sha256.hpp"
+#include "kernels/dispatch/tree_file.hpp"
 #include "kernels/json/bad_data.hpp"
 #include "kernels/json/checked_json.hpp"
 #include "kernels/json/names.hpp"
@@ -26,6 +27,17 @@ ordered_json figures(const HeldOut& held_out) {
     ordered_json entry = figures(held_out.regret);
     entry["unmeasured"] = held_out.unmeasured;
     return entry;
+}
+
+/// Leaves against regret: trees of each size on problems that they had not seen.
+ordered_json size_curve(const SizeCurve& sizes) {
+    if (sizes.prunings.empty()) return nullptr;
+    ordered_json curve = ordered_json::array();
+    for (std::size_t i = 0; i < sizes.prunings.size(); ++i)
+        curve.push_back({{"pruning", rounded(sizes.prunings[i])},
+                         {"leaves", rounded(sizes.leaves[i])},
+                         {"regret_geomean", rounded(sizes.held_out[i].regret.geomean)}});
+    return curve;
 }
 
 /// By leaf what trees that had not seen its problems chose for them: how far its region can be trusted.
@@ -151,6 +163,11 @@ std::vector<OtherResults> of_family(std::span<const DeviceResults> all, std::str
     return others;
 }
 
+/// That of the tree that is on file: its size was chosen when it was evaluated.
+double pruning_of(std::string_view tree) try { return read_tree(tree).pruning; } catch (const BadData&) {
+    return 1;
+}
+
 void learn_beside(const Family& family, std::span<const OtherResults> others, const EvidenceOptions& options,
                   Evidence& evidence) {
     std::vector<Matrix> matrices;
@@ -181,12 +198,19 @@ Trained train(const Family& family, const DeviceInfo& device, std::span<const Ca
     Trained trained{.family = &family, .evidence = read_evidence(family, device, records, options.evidence)};
     learn_beside(family, others, options.evidence, trained.evidence);
     Matrix& matrix = trained.evidence.matrix;
-    trained.tree = tree_for(family, device, matrix, options.learn);
+    LearnOptions learn = options.learn;
+    matrix.drawn = draw_problems_for(family, device, matrix, learn.drawn);
+    if (options.evaluate) {
+        trained.sizes = held_out_sizes(matrix, learn);
+        if (!trained.sizes.prunings.empty()) learn.pruning = trained.sizes.prunings[trained.sizes.smallest];
+    }
+    trained.pruning = learn.pruning;
+    trained.tree = tree_for(family, device, matrix, learn);
     constexpr int kDraws = 2000;
-    if (const auto uncovered = find_uncovered_problem(family, device, matrix, trained.tree, kDraws, options.learn.seed))
+    if (const auto uncovered = find_uncovered_problem(family, device, matrix, trained.tree, kDraws, learn.seed))
         throw BadEvidence("the baseline of " + std::string(family.name()) + " declines a problem, " + *uncovered +
                           "; mend its supports(): every ranking ends in it");
-    if (options.evaluate) trained.evaluation = evaluate(matrix, trained.tree, options.learn);
+    if (options.evaluate) trained.evaluation = evaluate(matrix, trained.tree, learn, trained.sizes);
     return trained;
 }
 
@@ -201,6 +225,7 @@ ordered_json summary(const Trained& trained, const ordered_json& before) {
     entry["best_single_variant"] = variant.name;
     entry["best_single_configuration"] = variant.configurations[single.configuration].text();
     entry["sklearn_geomean"] = kept(before, "sklearn_geomean", trained.evidence.data_sha256);
+    entry["held_out_by_size"] = size_curve(trained.sizes);
     entry["held_out_by_leaf"] = held_out_by_leaf(trained);
     entry["held_out_best_single"] = figures(e.held_out_single);
     entry["held_out_nearest_neighbour"] = figures(e.held_out_nearest);
@@ -208,9 +233,7 @@ ordered_json summary(const Trained& trained, const ordered_json& before) {
     entry["choices"] = matrix.candidates.size();
     entry["leaves"] = trained.tree.leaves.size();
     entry["depth"] = trained.tree.depth();
-    if (const auto nearby = std::ranges::count_if(trained.tree.leaves, &TreeLeaf::nearby); nearby > 0)
-        entry["leaves_nearby"] = nearby;
-    if (const std::size_t imputed = matrix.count(CellState::imputed); imputed > 0) entry["guessed_times"] = imputed;
+    if (const std::size_t imputed = matrix.count(CellState::imputed); imputed > 0) entry["imputed_times"] = imputed;
     entry["dispatch_ns"] = kept(before, "dispatch_ns", trained.evidence.data_sha256);
     entry["data_sha256"] = trained.evidence.data_sha256;
     return entry;
@@ -281,7 +304,11 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
             continue;
         }
         refuse_missing_cases(results, name, options.evidence, trained.notices);
-        trained.families.push_back(train(*family, results.device, cases, options, of_family(others, name)));
+        const fs::path path = folders.output / name / (device_key + ".tree");
+        const auto earlier = read_file(path);
+        TrainOptions own = options;
+        if (!options.evaluate && earlier) own.learn.pruning = pruning_of(*earlier);
+        trained.families.push_back(train(*family, results.device, cases, own, of_family(others, name)));
         const Trained& now = trained.families.back();
         for (const auto& notice : now.evidence.notices) trained.notices.push_back(name + ": " + notice);
         for (auto& stale : ranked_stale(now, cases)) trained.stale.push_back(std::move(stale));
@@ -290,8 +317,6 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
             summaries[name] = summary(now, before);
             keep_unseen(before, now, results.device, summaries[name], trained.notices);
         }
-        const fs::path path = folders.output / name / (device_key + ".tree");
-        const auto earlier = read_file(path);
         trained.diffs.push_back(earlier ? compare(*earlier, now, results.device) : std::nullopt);
         trained.files.push_back(compare(path, tree_text(now, results.device)));
     }

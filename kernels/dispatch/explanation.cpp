@@ -106,10 +106,10 @@ Result<Explanation> explain(std::string_view family, std::string_view problem, c
                             const ForcedVariant* forced, const Demands& demands) {
     if (const KernelFamily* entry = find_kernel_family(family)) return entry->explain(problem, device, forced, demands);
     if (is_family(family))
-        return Error{ErrorCode::unsupported,
-                     "the family '" + std::string(family) + "' is not linked into this program: " + how_to_link(family)};
-    return Error{ErrorCode::invalid_argument, "unknown family '" + printable(family) + "'; known: " + family_list() +
-                                                  similar_family(family)};
+        return Error{ErrorCode::unsupported, "the family '" + std::string(family) +
+                                                 "' is not linked into this program: " + how_to_link(family)};
+    return Error{ErrorCode::invalid_argument,
+                 "unknown family '" + printable(family) + "'; known: " + family_list() + similar_family(family)};
 }
 
 inline namespace v1 {

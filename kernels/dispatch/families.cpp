@@ -27,7 +27,8 @@ std::string similar_family(std::string_view name) {
 }
 
 std::string how_to_link(std::string_view family) {
-    return "call a function of it and link espalier::" + std::string(family) + ", or link espalier::espalier, which has all";
+    return "call a function of it and link espalier::" + std::string(family) +
+           ", or link espalier::espalier, which has all";
 }
 
 }  // namespace espalier

@@ -19,7 +19,8 @@ struct TreeFile;
 /// A family with its problem type erased.
 struct KernelFamily {
     std::string_view name{};
-    Result<Explanation> (*explain)(std::string_view problem, const DeviceInfo&, const ForcedVariant*, const Demands&) = nullptr;
+    Result<Explanation> (*explain)(std::string_view problem, const DeviceInfo&, const ForcedVariant*,
+                                   const Demands&) = nullptr;
 
     // Makes a tree of a file, see loaded_trees.hpp.
     std::unique_ptr<LoadedTree> (*tree)(const TreeFile&) = nullptr;  ///< throws BadData

@@ -83,9 +83,9 @@ private:
     void add_test(const TreeFile::Node& from) {
         const auto no = static_cast<std::uint16_t>(from.right);
         if (from.categories.empty())
-            tree_->nodes.push_back(TreeNode::at_most(column_of(from.feature), from.threshold, no));
-        else
-            tree_->nodes.push_back(TreeNode::one_of(category_column(from.feature), bits_of(from), no));
+            return tree_->nodes.push_back(TreeNode::at_most(column_of(from.feature), from.threshold, no));
+        const std::uint16_t column = category_column(from.feature);
+        tree_->nodes.push_back(TreeNode::one_of(column, bits_of(from), no));
     }
 
     /// The column of a number, or of two.

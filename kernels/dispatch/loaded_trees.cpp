@@ -26,7 +26,7 @@ constexpr std::string_view kEnding = ".tree", kEarlierEnding = ".tree.json";
 constexpr std::size_t kMostFiles = 1024;
 
 bool is_tree(const fs::path& path) {
-    const std::string& name = path.filename().native();
+    const std::string name = path.filename().native();
     return name.ends_with(kEnding) || name.ends_with(kEarlierEnding);
 }
 
@@ -66,8 +66,8 @@ std::vector<fs::path> files_of(const fs::path& path) try {
         if (fs::is_directory(entry)) add_trees_of(entries_of(entry), files);
     if (files.empty())
         throw BadData(
-            "there is no <device-key>.tree in this folder, nor in the folders in it: name the one that `espalier train` "
-            "wrote to, kernels/selectors or results/local/selectors");
+            "there is no <device-key>.tree in this folder, nor in the folders in it: name the one that "
+            "`espalier train` wrote to, kernels/selectors or results/local/selectors");
     std::ranges::sort(files);
     return files;
 } catch (const BadData& error) {

@@ -96,6 +96,7 @@ TreeFile::Node read_leaf(Fields& fields) {
                         .regret_hi = figure(fields, "regret_hi")};
     // For the report alone.
     if (fields.has("nearby")) static_cast<void>(fields.flag("nearby"));
+    if (fields.has("alike")) static_cast<void>(count(fields, "alike"));
     for (const char* name : {"held_out_regret", "held_out_worst"})  // of espalier.tree/1, as the next
         if (fields.has(name)) static_cast<void>(figure(fields, name));
     if (fields.has("held_out_worst_problem")) static_cast<void>(fields.word("held_out_worst_problem", "_=;.-", 1024));
@@ -123,12 +124,14 @@ TreeFile::Node read_split(Fields& fields, std::size_t nodes) {
 }
 
 /// What people want to know of a tree and the library does not.
-void read_origin(Fields& fields) {
+void read_origin(Fields& fields, TreeFile& tree) {
     constexpr std::size_t kMostVariants = 1024;
-    for (const char* name : {"problems", "choices", "guessed_times", "predicted_problems"})
+    for (const char* name :
+         {"problems", "choices", "imputed_times", "guessed_times", "predicted_problems", "alike_problems"})
         if (fields.has(name)) static_cast<void>(fields.whole(name));
     for (const char* name : {"device_name", "driver", "runtime"})
         if (fields.has(name)) static_cast<void>(fields.text(name));
+    if (fields.has("pruning")) tree.pruning = fields.number("pruning", 0, 1e6);
     if (!fields.has("sources")) return;
     const json& all = fields.object("sources", kMostVariants);
     Fields sources(all, "sources");
@@ -188,7 +191,7 @@ TreeFile read_tree(std::string_view text) {
     if (const char* why = wrong_family_name(tree.family)) fields.refuse("family", why);
     read_device(tree, fields.object("device", 16));
     tree.data_sha256 = fields.word("data_sha256", "", 64);
-    read_origin(fields);
+    read_origin(fields, tree);
     const json& nodes = fields.array("nodes", TreeLimits::kNodes);
     if (nodes.empty()) fields.refuse("nodes", "is empty");
     std::size_t leaves = 0;

@@ -9,7 +9,8 @@
 
 namespace espalier {
 
-/// A tree as its file, <device-key>.tree, spells it: of the right shape and within all limits, but its names not yet looked up.
+/// A tree as its file, <device-key>.tree, spells it: of the right shape and within all limits, but its names not yet
+/// looked up.
 struct TreeFile {
     struct Choice {
         std::string variant;
@@ -34,6 +35,7 @@ struct TreeFile {
     DeviceTraits device;  ///< but for its microarchitecture
     std::string microarchitecture;
     std::string data_sha256;
+    double pruning = 1;       ///< for training alone: how much its size was pruned back
     std::vector<Node> nodes;  ///< in pre-order, the root first
 };
 

@@ -13,8 +13,8 @@
 
 namespace espalier {
 
-/// A test of a tree, or its opposite, in words: "rows <= 1000", "border != mirror or zero". `categories` are those of the
-/// column, none of a number.
+/// A test of a tree, or its opposite, in words: "rows <= 1000", "border != mirror or zero". `categories` are those of
+/// the column, none of a number.
 inline std::string condition_text(std::string_view column, std::span<const std::string_view> categories,
                                   const TreeNode& node, bool holds) {
     const std::string name(column);
@@ -25,8 +25,8 @@ inline std::string condition_text(std::string_view column, std::span<const std::
     return name + (holds ? " == " : " != ") + list;
 }
 
-/// The conditions on the way to a leaf, by its place among the leaves: "rows <= 1000 and border == zero". Empty for a tree
-/// of one leaf. `text(node, holds)` is a test in words.
+/// The conditions on the way to a leaf, by its place among the leaves: "rows <= 1000 and border == zero". Empty for a
+/// tree of one leaf. `text(node, holds)` is a test in words.
 template <class Text>
 std::string path_to(std::span<const TreeNode> nodes, std::size_t leaf, const Text& text) {
     std::size_t place = 0;

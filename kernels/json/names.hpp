@@ -26,7 +26,8 @@ inline const char* wrong_family_name(std::string_view name) {
     return nullptr;
 }
 
-/// Whether a device key may name a folder, a file and a function: lower-case letters, digits, '-' and '_', a letter first.
+/// Whether a device key may name a folder, a file and a function: lower-case letters, digits, '-' and '_', a letter
+/// first.
 inline bool valid_device_key(std::string_view key) {
     constexpr std::size_t kLongest = 64;
     return !key.empty() && key.size() <= kLongest && key.front() >= 'a' && key.front() <= 'z' &&

@@ -80,9 +80,8 @@ private:
     void add_test(const TreeFile::Node& node) {
         const std::size_t column = node.categories.empty() ? column_of(node.feature) : category_column(node.feature);
         const std::string where = std::to_string(column) + ", " + std::to_string(node.right);
-        nodes_.push_back(node.categories.empty()
-                             ? "{" + where + ", " + spelled(node.threshold) + "}"
-                             : "{" + where + ", 0, " + std::to_string(bits_of(node)) + "U}");
+        nodes_.push_back(node.categories.empty() ? "{" + where + ", " + spelled(node.threshold) + "}"
+                                                 : "{" + where + ", 0, " + std::to_string(bits_of(node)) + "U}");
     }
 
     void add_leaf(const TreeFile::Node& node) {
@@ -110,8 +109,8 @@ private:
             const auto equals = item.find('=');
             int value = 0;
             const char* const end = item.data() + item.size();
-            if (equals == std::string_view::npos ||
-                std::from_chars(item.data() + equals + 1, end, value).ptr != end || equals + 1 == item.size())
+            if (equals == std::string_view::npos || std::from_chars(item.data() + equals + 1, end, value).ptr != end ||
+                equals + 1 == item.size())
                 throw BadData("'" + std::string(item) + "' of a configuration is no setting");
             items.push_back("{\"" + std::string(item.substr(0, equals)) + "\", " + std::to_string(value) + "}");
         }
@@ -186,8 +185,8 @@ std::string tree_tables(const FamilySource& family, std::span<const TreeFile> tr
         all.push_back(identifier(tree.device_key) + "::tree");
     }
     return text + "}  // namespace\n\nstd::span<const Selector<Problem>> selectors_in_this_program() {\n" +
-           "    static constexpr std::array<Selector<Problem>, " + std::to_string(trees.size()) + "> all{" + joined(all) +
-           "};\n    return all;\n}\n\n}  // namespace espalier::" + name + "\n";
+           "    static constexpr std::array<Selector<Problem>, " + std::to_string(trees.size()) + "> all{" +
+           joined(all) + "};\n    return all;\n}\n\n}  // namespace espalier::" + name + "\n";
 }
 
 }  // namespace espalier::tables

@@ -8,15 +8,16 @@
 #include "tests/synthetic/family.hpp"
 
 int main(int, char** argv) {
-    using namespace espalier;
-    using namespace espalier::bench;
+    namespace bench = espalier::bench;
+    namespace synthetic = bench::synthetic;
     const auto records = synthetic::records(synthetic::regions, synthetic::problems());
-    auto trained = learn::train(synthetic::family(), synthetic::device(), records, {.evaluate = false});
-    const TreeFile first = read_tree(learn::tree_text(trained, synthetic::device()));
+    auto trained = bench::learn::train(synthetic::family(), synthetic::device(), records, {.evaluate = false});
+    const auto first = espalier::read_tree(bench::learn::tree_text(trained, synthetic::device()));
 
     trained.tree = synthetic::tree_of_pairs(trained.evidence.matrix);
     auto device = synthetic::device();
     device.key = "cpu-pairs";
-    const std::vector trees{read_tree(learn::tree_text(trained, device)), first};
-    write_file_atomically(argv[1], tables::tree_tables(tables::source_of<espalier::synthetic::Problem>("synthetic"), trees));
+    const std::vector trees{espalier::read_tree(bench::learn::tree_text(trained, device)), first};
+    const auto family = espalier::tables::source_of<espalier::synthetic::Problem>("synthetic");
+    bench::write_file_atomically(argv[1], espalier::tables::tree_tables(family, trees));
 }

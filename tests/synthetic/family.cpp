@@ -138,8 +138,12 @@ learn::Tree tree_of_pairs(const learn::Matrix& matrix) {
     };
     const auto ratio = column(learn::InteractionKind::ratio), product = column(learn::InteractionKind::product);
     learn::Tree tree;
-    tree.nodes = {TreeNode::at_most(ratio, 0.3, 4), TreeNode::at_most(product, 3e15, 3), TreeNode::leaf(0),
-                  TreeNode::leaf(1),                TreeNode::at_most(product, 2000, 6), TreeNode::leaf(2),
+    tree.nodes = {TreeNode::at_most(ratio, 0.3, 4),
+                  TreeNode::at_most(product, 3e15, 3),
+                  TreeNode::leaf(0),
+                  TreeNode::leaf(1),
+                  TreeNode::at_most(product, 2000, 6),
+                  TreeNode::leaf(2),
                   TreeNode::leaf(3)};
     for (int leaf = 0; leaf < 4; ++leaf) {
         tree.leaves.push_back({.rows = matrix.all(), .ranking = learn::rank(matrix, matrix.all())});

@@ -179,9 +179,8 @@ void judge_device(const Arguments& arguments, const SweepOptions& options, const
         if (records.empty()) continue;
         for (const StaleVariant& stale : find_stale(records))
             to_stderr("{} {}: graded by old times: {}\n", device_key, name, printable(describe(stale)));
-        const learn::Judgement judgement =
-            learn::judge(family_named(name), results.device, records, selectors_of(options.results_folder),
-                         arguments.disturbed_too);
+        const learn::Judgement judgement = learn::judge(family_named(name), results.device, records,
+                                                        selectors_of(options.results_folder), arguments.disturbed_too);
         if (arguments.json) {
             output.push_back(judgement_json(device_key, judgement));
         } else {

@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "harness/adaptive/adaptive_strategy.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/measured_devices.hpp"
 #include "harness/cli/parse.hpp"
@@ -35,18 +34,11 @@ struct Arguments {
     SweepOptions options;
     std::string effort = "standard", cache = "auto", verify = "auto", counters = "auto";
     MeasuringTimes times;
-    std::string noise = "0.5%", shard, adaptive, suite, results;
+    std::string noise = "0.5%", shard, suite, results;
     std::vector<std::string> axes;
     int threads = 0, drawn = 0;
     bool dry_run = false, json = false, no_merge = false, no_ceilings = false, quick = false;
 };
-
-void measure_adaptively(SweepOptions& options, double share) {
-    options.share_asked_for = share;
-    options.strategy = [share](const SweepPlan& plan, const Recorded& recorded) {
-        return std::make_unique<AdaptiveStrategy>(plan, recorded.records, share);
-    };
-}
 
 /// Families that leave nothing to choose keep their default problems.
 void draw_from_domains(SweepOptions& options, std::size_t count) {
@@ -123,11 +115,8 @@ SweepOptions interpret(const Arguments& arguments) {
     options.merge = !arguments.no_merge;
     options.ceilings = !arguments.no_ceilings;
     if (options.counters == CounterMode::only) {
-        if (!arguments.adaptive.empty())
-            throw BadProblem("--counters only measures nothing anew: leave out --adaptive");
         options.resume = true;
     }
-    if (!arguments.adaptive.empty()) measure_adaptively(options, parse_share(arguments.adaptive, "--adaptive"));
     return options;
 }
 
@@ -231,11 +220,6 @@ void add_sweep(Command& app, ExitCode& code) {
         .from_environment("ESPALIER_WAIT_FOR_QUIET")
         .capture_default_str();
     add_share_device(command, arguments.times);
-    command
-        .add_flag("--adaptive{10%}", arguments.adaptive,
-                  "measure only this share of the cases, those that decide what is best where; --adaptive=20% for "
-                  "another; train imputes the rest, sweep --resume measures it")
-        .excludes(suite);
     command.add_option("--noise", arguments.noise, "precision of the ratios to aim for").capture_default_str();
     command.add_option("--seed", options.seed, "of inputs and of the order of everything").capture_default_str();
     command.add_option("--timeout", arguments.times.timeout, "give up a case that makes no progress for so long")
