@@ -129,13 +129,16 @@ std::size_t isa_in(std::string_view key) {
 }
 
 /// Another maker's tree knows which variants are fast, but not which blocks fit the caches best. One of a poorer
-/// instruction set lacks the fastest variants, and is asked where no other was asked for the same ones.
+/// instruction set lacks the fastest variants, and is asked where no other was asked for the same ones; the leaves of a
+/// richer one's were made for variants that the CPU has not got (distance, AVX2's without AVX2: 1.154).
 double most_cost(const std::string& key, const Cost& cost) {
     const auto is_poorer = [&](const auto& tree) { return isa_in(tree.first) < isa_in(key); };
     if (std::ranges::all_of(cost.trees, is_poorer)) return cost.baseline;
     const bool own_makers =
         std::ranges::all_of(cost.trees, [&](const auto& tree) { return is_amds(tree.first) == is_amds(key); });
-    return own_makers ? 1.10 : 1.20;
+    const bool richer =
+        std::ranges::any_of(cost.trees, [&](const auto& tree) { return isa_in(tree.first) > isa_in(key); });
+    return own_makers && !richer ? 1.10 : 1.20;
 }
 
 std::string without_kind(std::string_view key) { return std::string(key.substr(std::string_view("cpu-").size())); }

@@ -30,7 +30,7 @@ if(NOT ESPALIER_SANITIZE AND NOT CMAKE_CROSSCOMPILING)  # Python and nm read a l
     add_library(embeds_dot SHARED linking/dot.cpp)
     target_link_libraries(embeds_dot PRIVATE espalier::dot)
     add_test(NAME link_test COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/link_test.sh $<TARGET_FILE:uses_dot>
-                                    $<TARGET_FILE:uses_all> $<TARGET_FILE:embeds_dot> ${PROJECT_SOURCE_DIR}/results)
+                                    $<TARGET_FILE:uses_all> $<TARGET_FILE:embeds_dot> ${ESPALIER_SELECTORS_DIR})
   endif()
   add_test(NAME exports_test COMMAND ${ESPALIER_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/exports_test.py
                                      $<TARGET_FILE:${shared}> ${PROJECT_SOURCE_DIR}/kernels/include)
