@@ -174,14 +174,21 @@ void add_bytes_and_images(Calls& calls) {
                                           *to);
                        };
                    });
-    calls.add("convolve_2d_7x7", [] {
-        Filter7x7 large;
-        large.fill(0.02F);
+    Filter7x7 large;
+    large.fill(0.02F);
+    calls.add("convolve_2d_7x7", [large] {
         return [large, image = numbers<std::uint8_t>(60 * 50 * 3), to = results<std::uint8_t>(60 * 50 * 3)] {
             const Result<Explanation> why = explain_convolve_2d(cpu(), kShape, large, Border::zero);
             if (!why) return made(why);
             return written(convolve_2d(cpu(), {image.data(), kShape}, large, Border::zero, {to->data(), kShape}), *to);
         };
+    });
+    calls.add("plan_convolve_2d_7x7", [large] {
+        return planned([large] { return plan_convolve_2d(cpu(), kShape, large, Border::zero); },
+                       [image = numbers<std::uint8_t>(60 * 50 * 3), to = results<std::uint8_t>(60 * 50 * 3)](
+                           const ConvolutionPlan& plan, auto room) {
+                           return written(plan.run({image.data(), kShape}, {to->data(), kShape}, nullptr, room), *to);
+                       });
     });
     calls.add("plan_convolve_2d", [filter] {
         return planned([filter] { return plan_convolve_2d(cpu(), kShape, filter, Border::zero); },
@@ -407,6 +414,22 @@ void add_exact_neighbours(Calls& calls) {
             const auto lists = model.value().kneighbors({queries.data(), 60, 3});
             if (!lists) return made(lists);
             return made(model.value().predict({queries.data(), 60, 3}));
+        };
+    });
+    calls.add("exact_save_and_load", [rule] {
+        const auto folder = std::make_shared<TemporaryFolder>();
+        // Every second point is there twice.
+        std::vector<double> points = numbers<double>(100 * 3);
+        points.insert(points.end(), points.begin(), points.begin() + 150);
+        return [rule, folder, points, path = std::string(*folder / "model"), classes = numbers<std::int32_t>(150),
+                queries = numbers<double>(60 * 3, 7), distances = results<double>(180)] {
+            const auto model =
+                ExactKnnClassifier::fit(cpu(), {points.data(), 150, 3}, classes, rule(Metric::euclidean));
+            if (!model) return made(model);
+            if (const Result<void> saved = model.value().save(path); !saved) return made(saved);
+            const auto again = ExactKnnClassifier::load(cpu(), path);
+            if (!again) return made(again);
+            return written(again.value().kneighbors({queries.data(), 60, 3}, {distances->data(), nullptr}), *distances);
         };
     });
 }

@@ -4,6 +4,7 @@
 
 #include "espalier/espalier.h"
 #include "tests/allocation_calls.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace espalier {
 namespace {
@@ -17,6 +18,8 @@ struct Free {
     void operator()(espalier_device* device) const { espalier_device_free(device); }
     void operator()(espalier_plan* plan) const { espalier_plan_free(plan); }
     void operator()(espalier_model* model) const { espalier_model_free(model); }
+    void operator()(espalier_exact_model* model) const { espalier_exact_model_free(model); }
+    void operator()(espalier_radius_lists* lists) const { espalier_radius_lists_free(lists); }
     void operator()(char* text) const { espalier_free_text(text); }
 };
 template <class T>
@@ -36,6 +39,9 @@ struct Arrays {
     std::vector<std::int32_t> whole = std::vector<std::int32_t>(4000);
     std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(4000, 7), more = std::vector<std::uint8_t>(4000);
     std::vector<std::uint64_t> counts = std::vector<std::uint64_t>(256);
+    std::vector<double> doubles = std::vector<double>(400, 1), numbers = std::vector<double>(4000);
+    TemporaryFolder folder;
+    std::string path = folder / "model";
     alignas(64) std::byte workspace[1 << 16] = {};
 };
 
@@ -115,7 +121,101 @@ espalier_status planned_neighbours(const espalier_device* cpu, Arrays& use) {
     if (const auto status = given(
             model, [&](auto** to) { return espalier_fit_regressor(cpu, &items, use.a.data(), &rule, nullptr, to); }))
         return status;
-    return given(plan, [&](auto** to) { return espalier_plan_predict(model.get(), &items, 1, 0, 0, 0, 0, nullptr, to); });
+    return given(plan,
+                 [&](auto** to) { return espalier_plan_predict(model.get(), &items, 1, 0, 0, 0, 0, nullptr, to); });
+}
+
+espalier_status planned_large_filter(const espalier_device* cpu, Arrays& use) {
+    espalier_image_shape shape{sizeof shape, 60, 50};
+    shape.channels = 1;
+    Handle<espalier_plan> plan;
+    if (const auto status = given(plan, [&](auto** to) {
+            return espalier_plan_convolve_2d(cpu, &shape, use.a.data(), 7, ESPALIER_BORDER_ZERO, nullptr, to);
+        }))
+        return status;
+    return espalier_convolve_2d_run(plan.get(), &shape, use.bytes.data(), use.more.data(), nullptr, use.workspace,
+                                    sizeof use.workspace);
+}
+
+espalier_status traces(const espalier_device* cpu, Arrays& use) {
+    const espalier_source_grid grid{sizeof grid, {0, 0, 0}, {1, 1, 1}, 4, 5, 6};
+    const espalier_delay_rule rule{sizeof rule, 2};
+    const espalier_interpolation_shape shape{sizeof shape, 4, 50, 10, 3};
+    if (const auto status =
+            espalier_compute_delays(cpu, 10, use.doubles.data(), &grid, &rule, use.whole.data(), nullptr))
+        return status;
+    Handle<espalier_plan> plan;
+    if (const auto status =
+            given(plan, [&](auto** to) { return espalier_plan_interpolate_traces(cpu, &shape, nullptr, to); }))
+        return status;
+    if (const auto status = espalier_interpolate_traces_run(plan.get(), &shape, use.a.data(), use.b.data(), nullptr,
+                                                            use.workspace, sizeof use.workspace))
+        return status;
+    return espalier_interpolate_traces(cpu, &shape, use.a.data(), use.b.data(), nullptr);
+}
+
+espalier_status radius_and_files(const espalier_device* cpu, Arrays& use) {
+    const espalier_items items{sizeof items, use.a.data(), 20, 4};
+    const espalier_neighbour_rule rule{sizeof rule, nullptr, 0, 5};
+    Handle<espalier_model> model, missing, again;
+    Handle<espalier_radius_lists> lists;
+    if (const auto status =
+            given(model, [&](auto** to) { return espalier_fit_neighbours(cpu, &items, &rule, nullptr, to); }))
+        return status;
+    if (const auto status = espalier_model_save(model.get(), use.path.c_str())) return status;
+    if (const auto status =
+            given(again, [&](auto** to) { return espalier_load_neighbours(cpu, use.path.c_str(), nullptr, to); }))
+        return status;
+    if (const auto status = given(missing, [&](auto** to) { return espalier_model_allowing_missing(again.get(), to); }))
+        return status;
+    return given(lists,
+                 [&](auto** to) { return espalier_radius_neighbours(missing.get(), &items, 2, 0, nullptr, to); });
+}
+
+espalier_status exact(const espalier_device* cpu, Arrays& use) {
+    const espalier_exact_items items{sizeof items, use.doubles.data(), 20, 4};
+    const espalier_neighbour_rule rule{sizeof rule, nullptr, 0, 5};
+    const double weights[4] = {1, 2, 0, 1};
+    const espalier_exact_distance distance{sizeof distance, weights, 4};
+    const espalier_exact_neighbours lists{sizeof lists, use.numbers.data(), use.whole.data() + 1000};
+    std::ranges::fill(use.whole, 3);
+    Handle<espalier_exact_model> model, again;
+    if (const auto status = given(model, [&](auto** to) {
+            return espalier_exact_fit_classifier(cpu, &items, use.whole.data(), &rule, &distance, nullptr, to);
+        }))
+        return status;
+    if (const auto status = espalier_exact_model_save(model.get(), use.path.c_str())) return status;
+    if (const auto status =
+            given(again, [&](auto** to) { return espalier_exact_load_classifier(cpu, use.path.c_str(), nullptr, to); }))
+        return status;
+    if (const auto status =
+            espalier_exact_predict_classes(again.get(), &items, use.whole.data() + 2000, &lists, nullptr))
+        return status;
+    if (const auto status = espalier_exact_predict_classes_within(again.get(), &items, 1, use.whole.data(), nullptr))
+        return status;
+    return espalier_exact_predict_shares(again.get(), &items, 4, use.numbers.data(), nullptr);
+}
+
+espalier_status exact_regression(const espalier_device* cpu, Arrays& use) {
+    const espalier_exact_items items{sizeof items, use.doubles.data(), 20, 4};
+    const espalier_neighbour_rule rule{sizeof rule, nullptr, 0, 5};
+    const espalier_exact_neighbours lists{sizeof lists, use.numbers.data(), use.whole.data()};
+    Handle<espalier_exact_model> model;
+    Handle<espalier_radius_lists> within;
+    Handle<char> text;
+    if (const auto status = given(model, [&](auto** to) {
+            return espalier_exact_fit_regressor(cpu, &items, use.doubles.data(), &rule, nullptr, nullptr, to);
+        }))
+        return status;
+    if (const auto status =
+            espalier_exact_predict_targets(model.get(), &items, use.numbers.data() + 1000, nullptr, nullptr))
+        return status;
+    if (const auto status = espalier_exact_kneighbors(model.get(), &items, &lists, nullptr)) return status;
+    if (const auto status =
+            given(text, [&](auto** to) { return espalier_exact_explain_predict(model.get(), 20, 0, nullptr, to); }))
+        return status;
+    return given(within,
+                 [&](auto** to) { return espalier_exact_radius_neighbours(model.get(), &items, 1, nullptr, to); });
 }
 
 espalier_status devices(const espalier_device*, Arrays&) {
@@ -156,6 +256,11 @@ std::vector<NamedCall> calls_of_c() {
             call_of("distances", distances),
             call_of("neighbours", neighbours),
             call_of("planned_neighbours", planned_neighbours),
+            call_of("planned_large_filter", planned_large_filter),
+            call_of("traces", traces),
+            call_of("radius_and_files", radius_and_files),
+            call_of("exact", exact),
+            call_of("exact_regression", exact_regression),
             call_of("devices", devices),
             call_of("refused", refused, false),
             call_of("overlapping", overlapping, false)};

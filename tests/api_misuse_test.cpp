@@ -68,6 +68,8 @@ TEST(MovedFrom, PlansGiveErrors) {
     expect_empty(plan_count_bytes(kCpu, 4), [](const HistogramPlan& p) { return p.run({}, nullptr); });
     expect_empty(plan_convolve_2d(kCpu, {2, 2, 1}, Filter5x5{}, Border::zero),
                  [](const ConvolutionPlan& p) { return p.run(ConstImage{}, Image{}); });
+    expect_empty(plan_convolve_2d(kCpu, {2, 2, 1}, Filter7x7{}, Border::zero),
+                 [](const ConvolutionPlan& p) { return p.run(ConstImage{}, Image{}); });
     expect_empty(plan_pairwise_distances(kCpu, {nullptr, 4, 3}, {nullptr, 4, 3}, {}), [](const DistancesPlan& p) {
         return p.run({kPoints, 4, 3}, {kPoints, 4, 3}, results);
     });
@@ -121,9 +123,19 @@ void expect_empty_exact_model(Result<Model> fitted, auto* to) {
     const Model other = std::move(model);
     expect_invalid(model.predict(queries), "moved from");
     expect_invalid(model.predict(queries, to), "moved from");
+    double distances[2];
     expect_invalid(model.kneighbors(queries), "moved from");
+    expect_invalid(model.kneighbors(queries, {distances, nullptr}), "moved from");
+    expect_invalid(model.radius_neighbours(queries, 1), "moved from");
+    expect_invalid(model.predict_within(queries, 1), "moved from");
     expect_invalid(model.explain_predict(2), "moved from");
+    expect_invalid(model.save("model"), "moved from");
     EXPECT_EQ(model.predict_bytes(2), 0U);
+    EXPECT_EQ(other.predict_bytes(-2), 0U);
+    if constexpr (requires { model.class_count(); }) {
+        EXPECT_EQ(model.class_count(), 0);
+        expect_invalid(model.predict_proba(queries), "moved from");
+    }
     EXPECT_TRUE(other.predict(queries));
     EXPECT_GT(other.predict_bytes(2), 0U);
 }
@@ -163,6 +175,7 @@ TEST(NoEnumerator, MemoryIsRefusedEverywhere) {
         refused(explain(kCpu, "dot", "elements=4", options));
         refused(plan_count_bytes(kCpu, 4, options));
         refused(plan_convolve_2d(kCpu, {2, 2, 1}, Filter5x5{}, Border::zero, options));
+        refused(plan_convolve_2d(kCpu, {2, 2, 1}, Filter7x7{}, Border::zero, options));
         refused(pairwise_distances(kCpu, {kPoints, 4, 3}, {kPoints, 4, 3}, {}, results, options));
         refused(select_smallest_k(kCpu, {4, 3, 1}, kPoints, results, indices, options));
         refused(plan_coherent_sum(kCpu, {}, Coherence::sums, options));
@@ -188,6 +201,7 @@ TEST(NoEnumerator, MemoryIsRefusedEverywhere) {
 
 TEST(NoEnumerator, OthersAreRefused) {
     expect_invalid(plan_convolve_2d(kCpu, {2, 2, 1}, Filter5x5{}, none_of<Border>()), "espalier::Border");
+    expect_invalid(plan_convolve_2d(kCpu, {2, 2, 1}, Filter7x7{}, none_of<Border>()), "espalier::Border");
     expect_invalid(plan_coherent_sum(kCpu, {}, none_of<Coherence>()), "espalier::Coherence");
     expect_invalid(plan_coherent_sum(kCpu, {.precision = none_of<SumPrecision>()}, Coherence::sums), "SumPrecision");
     expect_invalid(plan_select_smallest_k(kCpu, {.rows = 1, .columns = 1, .layout = none_of<MatrixLayout>()}),

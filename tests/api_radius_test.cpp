@@ -7,15 +7,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <fstream>
 #include <limits>
 #include <random>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "tests/api_helpers.hpp"
+#include "tests/model_files.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace espalier {
@@ -130,23 +129,6 @@ TEST(NearestNeighbours, ListsAreThoseOfAClassifier) {
 }
 
 // --- files
-
-std::string bytes_of(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return (std::ostringstream() << file.rdbuf()).str();
-}
-void put_bytes(const std::string& path, const std::string& bytes) {
-    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-}
-
-/// `part` is in the message, which names the file.
-template <class Model>
-void expect_bad_file(const Result<Model>& result, const std::string& path, std::string_view part) {
-    ASSERT_FALSE(result) << part;
-    EXPECT_EQ(result.error().code, ErrorCode::bad_file) << result.error().message;
-    EXPECT_NE(result.error().message.find(path), std::string::npos) << result.error().message;
-    EXPECT_NE(result.error().message.find(part), std::string::npos) << result.error().message;
-}
 
 TEST(SavedModels, GiveTheSameBits) {
     const Sets sets;

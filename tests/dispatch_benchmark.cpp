@@ -2,8 +2,12 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
 
 #include "espalier/espalier.hpp"
 #include "kernels/api/device_state.hpp"
@@ -58,6 +62,44 @@ void one_pixel(benchmark::State& state) {
         benchmark::DoNotOptimize(convolve_2d(device, {&pixel, {1, 1, 1}}, filter, Border::zero, {&result, {1, 1, 1}}));
 }
 BENCHMARK(one_pixel);
+
+/// Runs of plans for what computes least, whose times are on docs/performance/dispatch.md: the least of many means,
+/// which other load changes little.
+void least_of_many(benchmark::internal::Benchmark* benchmark) {
+    benchmark->MinTime(0.002)->Repetitions(300)->ReportAggregatesOnly()->ComputeStatistics(
+        "least", [](const std::vector<double>& times) { return *std::ranges::min_element(times); });
+}
+
+void planned_product_of_8(benchmark::State& state) {
+    const auto plan = plan_dot_product(Device::cpu(), 8).value();
+    const std::array<float, 8> ones{1, 1, 1, 1, 1, 1, 1, 1};
+    float result = 0;
+    alignas(64) std::byte workspace[4096];
+    for (auto _ : state) benchmark::DoNotOptimize(plan.run(ones, ones, &result, nullptr, workspace));
+    state.SetLabel(plan.explain().value().variant);
+}
+BENCHMARK(planned_product_of_8)->Apply(least_of_many);
+
+void planned_4x4(benchmark::State& state, std::int64_t pitch) {
+    constexpr ImageShape kShape{4, 4, 1};
+    Filter5x5 laplace;
+    laplace.fill(-1);
+    laplace[12] = 24;
+    std::array<std::uint8_t, 64> pixels{}, to{};
+    const ConstImage image{pixels.data(), kShape, pitch};
+    const Image result{to.data(), kShape, pitch};
+    const auto plan_with = [&](std::string_view variant) {
+        return plan_convolve_2d(Device::cpu(), image, laplace, Border::mirror, result, {.variant = variant});
+    };
+    // What the shipped trees choose where there is AVX2, whichever trees this program has.
+    const auto fastest = plan_with("cpu_avx2_int16_shuffle");
+    const ConvolutionPlan plan = fastest ? fastest.value() : plan_with("").value();
+    alignas(64) std::byte workspace[4096];
+    for (auto _ : state) benchmark::DoNotOptimize(plan.run(image, result, nullptr, workspace));
+    state.SetLabel(plan.explain().value().variant);
+}
+BENCHMARK_CAPTURE(planned_4x4, of_an_image, 0)->Apply(least_of_many);
+BENCHMARK_CAPTURE(planned_4x4, of_a_part, 16)->Apply(least_of_many);
 
 /// Making a plan.
 void plan(benchmark::State& state, const Device& device, Memory memory) {

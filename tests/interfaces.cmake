@@ -2,7 +2,8 @@
 
 enable_language(C)
 
-add_executable(c_interface_test c_interface/c_test.c c_interface/c_neighbours.c)
+add_executable(c_interface_test c_interface/c_test.c c_interface/c_neighbours.c c_interface/c_models.c
+                                c_interface/c_exact.c c_interface/c_traces.c)
 target_link_libraries(c_interface_test PRIVATE espalier::espalier m)
 set_target_properties(c_interface_test PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
                                                   LINKER_LANGUAGE CXX)

@@ -1,5 +1,6 @@
 #include "kernels/api/arrays.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "kernels/api/checks.hpp"
@@ -75,7 +76,8 @@ bool overlap(const Extent& a, const Extent& b) {
 
 std::optional<Error> wrong_address(const ArraySpec& spec, const void* data) {
     if (!data) return invalid(std::string(spec.name) + " is null");
-    if (reinterpret_cast<std::uintptr_t>(data) % spec.element == 0) return std::nullopt;
+    // Elements are scalars, whose sizes are powers of two: no division, which takes as long as a small call's checks.
+    if ((reinterpret_cast<std::uintptr_t>(data) & (spec.element - 1)) == 0) return std::nullopt;
     return invalid(std::string(spec.name) + " is not aligned to its elements of " + std::to_string(spec.element) +
                    " bytes");
 }
@@ -114,7 +116,7 @@ std::optional<Error> wrong_arrays(const Transport& transport, std::span<const Ar
         const ArraySpec& spec = specs[i];
         if (spec.count == 0 || spec.use == Use::scratch) continue;
         if (auto error = wrong_address(spec, pointers[i])) return error;
-        if (overlap({spec, pointers[i]}, Extent(workspace)))
+        if (!workspace.empty() && overlap({spec, pointers[i]}, Extent(workspace)))
             return invalid(std::string(spec.name) + " and the workspace overlap: use other memory");
         if (!transport.on_gpu()) continue;
         if (auto error = wrong_place(transport, spec.name, pointers[i], memory_of(transport, spec))) return error;
@@ -136,6 +138,12 @@ std::size_t copies_bytes(const Transport& transport, std::span<const ArraySpec> 
             static_cast<std::size_t>(copies_of(transport, specs[i], pointers.empty() ? nullptr : pointers[i]).count()) *
             padded(specs[i].bytes());
     return bytes;
+}
+
+bool are_in_place(const Transport& transport, std::span<const ArraySpec> specs) {
+    return !transport.on_gpu() && std::ranges::all_of(specs, [&](const ArraySpec& spec) {
+        return spec.count > 0 && copies_of(transport, spec, nullptr).count() == 0;
+    });
 }
 
 namespace {

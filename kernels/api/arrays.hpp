@@ -111,6 +111,10 @@ std::optional<Error> wrong_arrays(const Transport& transport, std::span<const Ar
 std::size_t copies_bytes(const Transport& transport, std::span<const ArraySpec> specs,
                          std::span<void* const> pointers = {});
 
+/// Whether a variant gets the caller's pointers as they are, wherever they point: on the CPU, if there is no copy to
+/// make, and no array that is empty, for which it gets null.
+bool are_in_place(const Transport& transport, std::span<const ArraySpec> specs);
+
 /// Enqueues what brings the arrays to the device and replaces each pointer by where its array is then; null if it is
 /// empty. Copies are put from `memory` on; returns what follows them.
 std::byte* bring_in(const Transport& transport, std::span<const ArraySpec> specs, std::span<void*> pointers,

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "kernels/api/images.hpp"
+#include "kernels/api/convolution_2d_images.hpp"
 #include "kernels/api/planned.hpp"
 #include "kernels/dispatch/refusal.hpp"
 #include "kernels/problems/convolution_2d.hpp"
@@ -12,10 +12,6 @@ namespace {
 
 using convolution_2d::Buffers;
 using convolution_2d::Problem;
-
-std::string text(const ImageShape& shape) {
-    return std::to_string(shape.width) + "x" + std::to_string(shape.height) + "x" + std::to_string(shape.channels);
-}
 
 std::optional<Error> invalid_shape(const ImageShape& shape, Border border) {
     if (auto refused = refused_channels(shape.channels)) return invalid(std::move(*refused));
@@ -33,16 +29,6 @@ std::optional<Error> invalid_filter(const Filter5x5& filter) {
     return invalid("the filter's coefficients must be finite numbers whose absolute values add up to less than 1e36");
 }
 
-/// What is wrong with a pair of images whose first has a valid shape.
-std::optional<Error> unlike(const ConstImage& image, const Image& result) {
-    if (!(image.shape == result.shape))
-        return invalid("the image is " + text(image.shape) + ", its result " + text(result.shape) +
-                       ": they must have one shape");
-    if (image.pitch == 0 && result.pitch == 0) return std::nullopt;
-    if (auto error = invalid_pitch("image.pitch", image.shape, image.pitch)) return error;
-    return invalid_pitch("result.pitch", result.shape, result.pitch);
-}
-
 Problem problem_of(const ImageShape& shape, const Filter5x5& filter, Border border) {
     return {shape.width, shape.height, shape.channels, border, convolution_2d::classify(filter)};
 }
@@ -56,9 +42,8 @@ struct ConvolutionCall {
         return {in_rows(input_of<std::uint8_t>("image.data", problem.values()), problem.height, image_pitch),
                 in_rows(output_of<std::uint8_t>("result.data", problem.values()), problem.height, result_pitch)};
     }
-    /// Pitches, of which 0 and the length of a row are the same.
-    [[nodiscard]] std::int64_t pitch(std::int64_t given) const {
-        return given == 0 ? problem.width * problem.channels : given;
+    [[nodiscard]] ImagePair images() const {
+        return {{problem.width, problem.height, static_cast<int>(problem.channels)}, image_pitch, result_pitch};
     }
     [[nodiscard]] Buffers bind(const Pointers<2>& at) const {
         return {static_cast<const std::uint8_t*>(at[0]), static_cast<std::uint8_t*>(at[1]), &filter};
@@ -68,6 +53,16 @@ struct ConvolutionCall {
 Pointers<2> pointers(const ConstImage& image, const Image& result) {
     return {const_cast<std::uint8_t*>(image.data), result.data};
 }
+
+struct VariantPlan final : PlanOf<ConvolutionCall, ConvolutionPlanState> {
+    using PlanOf::PlanOf;
+
+    [[nodiscard]] Result<void> run(const ConstImage& image, const Image& result, Stream stream,
+                                   std::span<std::byte> workspace) const override {
+        if (auto error = other_images(image, result, planned.call.images())) return *error;
+        return run_planned(planned, pointers(image, result), stream, workspace);
+    }
+};
 
 }  // namespace
 
@@ -94,7 +89,7 @@ Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ConstImage&
         if (auto error = invalid_shape(image.shape, border)) return *error;
         if (auto error = invalid_filter(filter)) return *error;
         if (auto error = unlike(image, result)) return *error;
-        return plan_call<ConvolutionPlan>(
+        return plan_call_as<ConvolutionPlan, VariantPlan>(
             device, ConvolutionCall{problem_of(image.shape, filter, border), filter, image.pitch, result.pitch},
             options);
     });
@@ -103,16 +98,7 @@ Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ConstImage&
 Result<void> ConvolutionPlan::run(const ConstImage& image, const Image& result, Stream stream,
                                   std::span<std::byte> workspace) const {
     return guarded([&]() -> Result<void> {
-        const auto& planned = planned_of<ConvolutionCall>(state());
-        const ConvolutionCall& call = planned.call;
-        if (auto error = unlike(image, result)) return *error;
-        if (auto error = other_sizes({{"width", image.shape.width, call.problem.width},
-                                      {"height", image.shape.height, call.problem.height},
-                                      {"channels", image.shape.channels, call.problem.channels},
-                                      {"image.pitch", call.pitch(image.pitch), call.pitch(call.image_pitch)},
-                                      {"result.pitch", call.pitch(result.pitch), call.pitch(call.result_pitch)}}))
-            return *error;
-        return run_planned(planned, pointers(image, result), stream, workspace);
+        return static_cast<const ConvolutionPlanState&>(planned_state(state())).run(image, result, stream, workspace);
     });
 }
 

@@ -14,11 +14,14 @@
 #include "kernels/dispatch/refusal.hpp"
 
 namespace espalier::inline v1 {
+
+using model_file::Kind;
+
 namespace {
 
 /// Beside the k nearest: so many more are listed by the device, in whose order they may be elsewhere.
 std::int64_t candidates_for(std::int64_t k, std::int64_t rows) {
-    return std::max<std::int64_t>(1, std::min({2 * k + 16, rows, kMaxSmallestK}));
+    return std::max<std::int64_t>(1, std::min({2 * std::min(k, rows) + 16, rows, kMaxSmallestK}));
 }
 
 std::optional<Error> invalid_rule(const ItemsOfDoubles& points, const NeighbourRule& rule,
@@ -34,14 +37,14 @@ std::optional<Error> invalid_rule(const ItemsOfDoubles& points, const NeighbourR
     return std::nullopt;
 }
 
-std::optional<Error> invalid_fit(const Device& device, const ItemsOfDoubles& points, std::span<const std::byte> labels,
-                                 std::size_t label_bytes, const char* name, const NeighbourRule& rule,
-                                 const ExactDistance& distance, const Options& options) {
+std::optional<Error> invalid_fit(const Device& device, const ItemsOfDoubles& points, std::size_t labels,
+                                 const char* name, const NeighbourRule& rule, const ExactDistance& distance,
+                                 const Options& options) {
     if (auto error = not_on_host(options)) return error;
     if (auto error = invalid_rule(points, rule, distance)) return error;
-    if (static_cast<std::int64_t>(labels.size() / label_bytes) != points.count)
-        return invalid("there are " + std::to_string(points.count) + " points, but " +
-                       std::to_string(labels.size() / label_bytes) + " " + name);
+    if (static_cast<std::int64_t>(labels) != points.count)
+        return invalid("there are " + std::to_string(points.count) + " points, but " + std::to_string(labels) + " " +
+                       name);
     const std::array specs{spec_of("points.values", points)};
     const Pointers<1> pointers{const_cast<double*>(points.values)};
     return wrong_arrays({&state_of(device), Memory::host}, specs, pointers, {});
@@ -49,11 +52,11 @@ std::optional<Error> invalid_fit(const Device& device, const ItemsOfDoubles& poi
 
 /// How candidates are found: cosine as the euclidean distance of items at unit length, hamming as that of nominal
 /// attributes, and without looking for NaN where there is none.
-NeighbourRule finding_rule(const exact::Table& table, std::vector<AttributeType>& types, const NeighbourRule& rule) {
+NeighbourRule finding_rule(const exact::Table& table, std::vector<AttributeType>& types, const ExactTask& task) {
     using exact::Comparison;
     const Comparison comparison = table.rule().comparison;
-    NeighbourRule finding{.k = candidates_for(rule.k, table.points().count), .distance = {}, .vote = rule.vote};
-    if (table.points().missing) finding.distance.missing = rule.distance.missing;
+    NeighbourRule finding{.k = candidates_for(task.k, table.points().count), .distance = {}, .vote = task.vote};
+    if (table.points().missing) finding.distance.missing = task.missing;
     types = table.rule().types;
     if (comparison == Comparison::hamming)
         types.assign(static_cast<std::size_t>(table.points().dims), AttributeType::nominal);
@@ -65,10 +68,11 @@ NeighbourRule finding_rule(const exact::Table& table, std::vector<AttributeType>
     return finding;
 }
 
-/// The labels of the rows that points are kept as, for the device.
+/// The labels of the rows that points are kept as, for the device; zeros if there are none.
 template <class To, class Label>
-std::vector<To> labels_of_rows(const exact::Table& table, std::span<const Label> labels) {
+std::vector<To> labels_of_rows(const exact::Table& table, const std::vector<Label>& labels) {
     std::vector<To> kept(static_cast<std::size_t>(table.points().count));
+    if (labels.empty()) return kept;
     for (std::size_t row = 0; row < kept.size(); ++row)
         kept[row] =
             static_cast<To>(labels[static_cast<std::size_t>(table.copies().first_of(static_cast<std::int64_t>(row)))]);
@@ -80,11 +84,12 @@ bool finds_on_device(const exact::Table& table, std::int64_t k) {
     return !table.rule().host_only() && std::min(k, table.points().count) <= kMaxSmallestK;
 }
 
+/// `labels`: one for each row.
 template <class Model, class Label>
-Result<std::vector<Round>> rounds_for(const Device& device, const exact::Table& table, std::span<const Label> labels,
-                                      const NeighbourRule& rule, const Options& options) {
+Result<std::vector<Round>> rounds_for(const Device& device, const exact::Table& table, const std::vector<Label>& labels,
+                                      const ExactTask& task, const Options& options) {
     std::vector<AttributeType> types;
-    const NeighbourRule finding = finding_rule(table, types, rule);
+    const NeighbourRule finding = finding_rule(table, types, task);
     const std::int64_t rows = table.points().count;
     const auto floats = table.floats(table.points());
     const Items items{floats.get(), rows, table.float_dims(), Layout::attribute_major};
@@ -100,37 +105,48 @@ Result<std::vector<Round>> rounds_for(const Device& device, const exact::Table& 
     return rounds;
 }
 
-template <class Model, class DeviceLabel, class Label>
-Result<std::shared_ptr<ExactKnnModel>> fitted(const Device& device, const ItemsOfDoubles& points,
-                                              std::span<const Label> labels, const NeighbourRule& rule,
-                                              const ExactDistance& distance, const Options& options) {
+Result<std::shared_ptr<const ExactKnnModel>> fitted(const Device& device, const ItemsOfDoubles& points,
+                                                    const NeighbourRule& rule, const ExactDistance& distance,
+                                                    ExactTask task, const Options& options) {
     const HostThreads threads(state_of(device), options);
     const exact::RowRule row_rule = exact::row_rule(rule.distance, distance, points.dims);
     if (auto refused = exact::invalid_places(row_rule, points, "points")) return invalid(std::move(*refused));
-    const auto model = std::make_shared<ExactKnnModel>(
-        exact::Table(exact::rows_of(points, row_rule, 0, points.count), row_rule, rule.distance.missing), rule.k,
-        rule.vote, device);
-    if (!finds_on_device(model->table, rule.k)) return model;
-    const std::vector<DeviceLabel> of_rows = labels_of_rows<DeviceLabel>(model->table, labels);
-    auto rounds = rounds_for<Model>(device, model->table, std::span<const DeviceLabel>(of_rows), rule, options);
-    if (!rounds) return rounds.error();
-    model->rounds = std::move(rounds).value();
-    return model;
+    task.k = rule.k;
+    task.vote = rule.vote;
+    task.missing = rule.distance.missing;
+    return fit_rows(device, exact::rows_of(points, row_rule, 0, points.count), row_rule, std::move(task), options);
 }
 
 }  // namespace
+
+Result<std::shared_ptr<const ExactKnnModel>> fit_rows(const Device& device, exact::Rows rows,
+                                                      const exact::RowRule& rule, ExactTask task,
+                                                      const Options& options) {
+    const HostThreads threads(state_of(device), options);
+    const Missing missing = task.missing;
+    const auto model =
+        std::make_shared<ExactKnnModel>(std::move(task), exact::Table(std::move(rows), rule, missing), device);
+    if (!finds_on_device(model->table, model->k)) return {model};
+    const exact::Table& table = model->table;
+    auto rounds =
+        model->kind == Kind::exact_classifier
+            ? rounds_for<KnnClassifier>(device, table, labels_of_rows<std::int32_t>(table, model->classes), *model,
+                                        options)
+            : rounds_for<KnnRegressor>(device, table, labels_of_rows<float>(table, model->targets), *model, options);
+    if (!rounds) return rounds.error();
+    model->rounds = std::move(rounds).value();
+    return {model};
+}
 
 Result<ExactKnnClassifier> ExactKnnClassifier::fit(const Device& device, const ItemsOfDoubles& points,
                                                    std::span<const std::int32_t> classes, const NeighbourRule& rule,
                                                    const ExactDistance& distance, const Options& options) {
     return guarded([&]() -> Result<ExactKnnClassifier> {
-        if (auto error = invalid_fit(device, points, std::as_bytes(classes), sizeof(classes[0]), "classes", rule,
-                                     distance, options))
-            return *error;
+        if (auto error = invalid_fit(device, points, classes.size(), "classes", rule, distance, options)) return *error;
         if (auto error = invalid_classes(classes)) return *error;
-        auto model = fitted<KnnClassifier, std::int32_t>(device, points, classes, rule, distance, options);
+        ExactTask task{.kind = Kind::exact_classifier, .classes = {classes.begin(), classes.end()}};
+        auto model = fitted(device, points, rule, distance, std::move(task), options);
         if (!model) return model.error();
-        model.value()->classes.assign(classes.begin(), classes.end());
         return ExactKnnClassifier(std::move(model).value());
     });
 }
@@ -145,12 +161,10 @@ Result<ExactKnnRegressor> ExactKnnRegressor::fit(const Device& device, const Ite
                                                  std::span<const double> targets, const NeighbourRule& rule,
                                                  const ExactDistance& distance, const Options& options) {
     return guarded([&]() -> Result<ExactKnnRegressor> {
-        if (auto error = invalid_fit(device, points, std::as_bytes(targets), sizeof(targets[0]), "targets", rule,
-                                     distance, options))
-            return *error;
-        auto model = fitted<KnnRegressor, float>(device, points, targets, rule, distance, options);
+        if (auto error = invalid_fit(device, points, targets.size(), "targets", rule, distance, options)) return *error;
+        ExactTask task{.kind = Kind::exact_regressor, .targets = {targets.begin(), targets.end()}};
+        auto model = fitted(device, points, rule, distance, std::move(task), options);
         if (!model) return model.error();
-        model.value()->targets.assign(targets.begin(), targets.end());
         return ExactKnnRegressor(std::move(model).value());
     });
 }
@@ -165,12 +179,9 @@ Result<ExactNearestNeighbours> ExactNearestNeighbours::fit(const Device& device,
                                                            const NeighbourRule& rule, const ExactDistance& distance,
                                                            const Options& options) {
     return guarded([&]() -> Result<ExactNearestNeighbours> {
-        const std::vector<float> unread(static_cast<std::size_t>(std::max<std::int64_t>(points.count, 0)));
-        if (auto error = invalid_fit(device, points, std::as_bytes(std::span(unread)), sizeof(unread[0]), "points",
-                                     rule, distance, options))
-            return *error;
-        auto model =
-            fitted<KnnRegressor, float>(device, points, std::span<const float>(unread), rule, distance, options);
+        const auto count = static_cast<std::size_t>(std::max<std::int64_t>(points.count, 0));
+        if (auto error = invalid_fit(device, points, count, "points", rule, distance, options)) return *error;
+        auto model = fitted(device, points, rule, distance, {.kind = Kind::exact_neighbours}, options);
         if (!model) return model.error();
         return ExactNearestNeighbours(std::move(model).value());
     });

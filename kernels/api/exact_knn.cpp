@@ -44,6 +44,16 @@ Result<ExactNeighbours> ExactKnnBase::kneighbors(const ItemsOfDoubles& queries, 
     });
 }
 
+Result<void> ExactKnnBase::kneighbors(const ItemsOfDoubles& queries, const ExactNeighbourLists& neighbours,
+                                      const Options& options) const {
+    return guarded([&]() -> Result<void> {
+        const ExactKnnModel& model = *present(model_);
+        if (!neighbours.distances && !neighbours.indices && queries.count > 0)
+            return invalid("there is an array for neither distances nor indices: give one of them");
+        return ask_exactly(model, queries, exact_lists(neighbours), options);
+    });
+}
+
 Result<ExactRadiusNeighbours> ExactKnnBase::radius_neighbours(const ItemsOfDoubles& queries, double radius,
                                                               const Options& options) const {
     return guarded([&]() -> Result<ExactRadiusNeighbours> {
@@ -74,7 +84,7 @@ Result<Explanation> ExactKnnBase::explain_predict(std::int64_t queries, const Op
 }
 
 std::size_t ExactKnnBase::predict_bytes(std::int64_t queries) const noexcept {
-    if (!model_) return 0;
+    if (!model_ || queries <= 0) return 0;
     const std::int64_t at_once = queries_at_once(*model_, queries);
     const std::int64_t dims = model_->table.float_dims();
     std::size_t lists = 0;
@@ -119,7 +129,8 @@ Result<std::vector<std::int32_t>> ExactKnnClassifier::predict_within(const Items
     });
 }
 
-std::int64_t ExactKnnClassifier::class_count() const {
+std::int64_t ExactKnnClassifier::class_count() const noexcept {
+    if (!model()) return 0;
     const auto& classes = model()->classes;
     return classes.empty() ? 0 : std::int64_t{*std::max_element(classes.begin(), classes.end())} + 1;
 }

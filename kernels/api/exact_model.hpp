@@ -11,6 +11,7 @@
 #include "espalier/knn.hpp"
 #include "kernels/api/exact_table.hpp"
 #include "kernels/api/knn_model.hpp"
+#include "kernels/api/model_file.hpp"
 
 namespace espalier::inline v1 {
 
@@ -57,18 +58,32 @@ private:
     std::atomic<std::int64_t> tried_{0}, solved_{0};
 };
 
-/// A training set in double precision, and the models in single precision that find candidates in it.
-struct ExactKnnModel {
-    exact::Table table;
+/// What is asked of a training set, and its labels.
+struct ExactTask {
+    model_file::Kind kind = model_file::Kind::exact_neighbours;
     std::int64_t k = 1;
     Vote vote = Vote::majority;
+    Missing missing = Missing::none;
+    std::vector<std::int32_t> classes{};  ///< of a classifier
+    std::vector<double> targets{};        ///< of a regressor
+};
+
+/// A training set in double precision, and the models in single precision that find candidates in it.
+struct ExactKnnModel : ExactTask {
+    ExactKnnModel(ExactTask task, exact::Table points, const Device& on)
+        : ExactTask(std::move(task)), table(std::move(points)), device(on) {}
+
+    exact::Table table;
     Device device;
-    std::vector<Round> rounds{};  ///< the second one lists more candidates; none: all points are looked at
-    std::vector<std::int32_t> classes{};
-    std::vector<double> targets{};
-    mutable SecondRounds second_rounds{};
+    std::vector<Round> rounds;  ///< the second one lists more candidates; none: all points are looked at
+    mutable SecondRounds second_rounds;
 
     [[nodiscard]] std::int64_t candidates() const { return rounds.empty() ? 0 : rounds.front().candidates; }
 };
+
+/// Fits rows as they are compared, one for each point, of a valid rule and with valid labels.
+Result<std::shared_ptr<const ExactKnnModel>> fit_rows(const Device& device, exact::Rows rows,
+                                                      const exact::RowRule& rule, ExactTask task,
+                                                      const Options& options);
 
 }  // namespace espalier::inline v1

@@ -40,39 +40,54 @@ std::optional<Error> invalid_stride_of(const Items& items, std::string_view name
                            .row = by_item ? items.dims : items.count});
 }
 
+/// Calls `work` with each number below `count`, on all threads where that is worth it. Else without OpenMP, whose team
+/// of one thread takes longer to make than a small copy.
+template <class Work>
+void for_each(std::int64_t count, bool worth_threads, Work work) {
+    if (!worth_threads) {
+        for (std::int64_t i = 0; i < count; ++i) work(i);
+        return;
+    }
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < count; ++i) work(i);
+}
+
+constexpr std::int64_t blocks_of(std::int64_t count, std::int64_t block) { return (count + block - 1) / block; }
+
 }  // namespace
 
 void to_attribute_major(const float* items, float* to, std::int64_t count, std::int64_t dims, std::int64_t stride) {
     // Blocks of both sides stay in the first-level cache.
     constexpr std::int64_t kBlock = 32, kWorthThreads = 1 << 16;
-#pragma omp parallel for collapse(2) schedule(static) if (count * dims >= kWorthThreads)
-    for (std::int64_t i0 = 0; i0 < count; i0 += kBlock)
-        for (std::int64_t a0 = 0; a0 < dims; a0 += kBlock)
-            for (std::int64_t a = a0; a < std::min(a0 + kBlock, dims); ++a)
-                for (std::int64_t i = i0; i < std::min(i0 + kBlock, count); ++i)
-                    to[a * count + i] = items[i * stride + a];
+    const std::int64_t of_attributes = blocks_of(dims, kBlock);
+    for_each(blocks_of(count, kBlock) * of_attributes, count * dims >= kWorthThreads, [=](std::int64_t block) {
+        const std::int64_t i0 = block / of_attributes * kBlock, a0 = block % of_attributes * kBlock;
+        for (std::int64_t a = a0; a < std::min(a0 + kBlock, dims); ++a)
+            for (std::int64_t i = i0; i < std::min(i0 + kBlock, count); ++i) to[a * count + i] = items[i * stride + a];
+    });
 }
 
 void copy_rows(void* to, const void* from, const device::RowCopy& rows) {
     constexpr std::size_t kWorthThreads = std::size_t{1} << 20;  // bytes
     const auto count = static_cast<std::int64_t>(rows.rows);
-#pragma omp parallel for schedule(static) if (count > 1 && rows.rows * rows.bytes >= kWorthThreads)
-    for (std::int64_t r = 0; r < count; ++r)
+    for_each(count, count > 1 && rows.rows * rows.bytes >= kWorthThreads, [=](std::int64_t r) {
         std::memcpy(static_cast<std::byte*>(to) + static_cast<std::size_t>(r) * rows.to_pitch,
                     static_cast<const std::byte*>(from) + static_cast<std::size_t>(r) * rows.from_pitch, rows.bytes);
+    });
 }
 
 void turn_back(const void* from, void* to, std::int64_t rows, std::int64_t columns, std::size_t pitch) {
     constexpr std::int64_t kBlock = 32, kWorthThreads = 1 << 16;
     constexpr std::size_t kElement = 4;
-#pragma omp parallel for schedule(static) if (rows * columns >= kWorthThreads)
-    for (std::int64_t r0 = 0; r0 < rows; r0 += kBlock)
+    for_each(blocks_of(rows, kBlock), rows * columns >= kWorthThreads, [=](std::int64_t block) {
+        const std::int64_t r0 = block * kBlock;
         for (std::int64_t c = 0; c < columns; ++c)
             for (std::int64_t r = r0; r < std::min(r0 + kBlock, rows); ++r)
                 std::memcpy(static_cast<std::byte*>(to) + static_cast<std::size_t>(r) * pitch +
                                 static_cast<std::size_t>(c) * kElement,
                             static_cast<const std::byte*>(from) + static_cast<std::size_t>(c * rows + r) * kElement,
                             kElement);
+    });
 }
 
 AttributeMajor::AttributeMajor(const Items& items) : values_(items.values) {

@@ -5,16 +5,14 @@
 #include <vector>
 
 #include "espalier/knn.hpp"
+#include "kernels/api/model_file.hpp"
 
-/// The file of a model of nearest neighbours.
-///
-/// Little-endian: a header of 96 bytes with a checksum of its own, then the types of the attributes (a byte each, for
-/// mixed_euclidean only), the points attribute-major as floats, the labels of 4 bytes each (of a model without labels
-/// none), and the CRC-64 of all before. The header says how long the file is, so that nothing is allocated for
-/// one that is not.
+/// What the file of a model in single precision has behind its header (model_file.hpp): the types of the attributes (a
+/// byte each, for mixed_euclidean only), the points attribute-major as floats, and the labels of 4 bytes each (of a
+/// model without labels none).
 namespace espalier::knn_file {
 
-enum class Kind : std::uint32_t { classifier, regressor, neighbours };
+using model_file::Kind;
 
 struct Contents {
     Kind kind = Kind::classifier;

@@ -7,13 +7,13 @@
 #include "kernels/api/knn_file.hpp"
 #include "kernels/api/knn_model.hpp"
 #include "kernels/api/planned.hpp"
-#include "kernels/json/bad_data.hpp"
 
 namespace espalier::inline v1 {
 namespace {
 
 using knn_file::Contents;
 using knn_file::Kind;
+using model_file::guarded_file;
 
 Kind kind_of(const KnnModel& model) {
     if (!model.is_labelled) return Kind::neighbours;
@@ -35,18 +35,6 @@ Contents contents_of(const KnnModel& model) {
             .values = training.points.on_host(),
             .classes = model.is_labelled ? training.classes.on_host() : std::vector<std::int32_t>{},
             .targets = training.targets.on_host()};
-}
-
-/// Runs `function`, of which files are a part.
-template <class Function>
-auto guarded_file(Function function) noexcept -> decltype(function()) {
-    return guarded([&]() -> decltype(function()) {
-        try {
-            return function();
-        } catch (const BadData& error) {
-            return Error{ErrorCode::bad_file, error.what()};
-        }
-    });
 }
 
 /// Fits what a file holds.

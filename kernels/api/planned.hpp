@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "espalier/plan.hpp"
 #include "kernels/api/arrays.hpp"
@@ -53,6 +54,8 @@ private:
 ///     };
 template <class Call>
 struct Planned {
+    using Arrays = decltype(std::declval<const Call&>().arrays());
+
     Call call;
     Transport transport;
     Demands demands;
@@ -60,14 +63,13 @@ struct Planned {
     int threads;        ///< of the host that it was decided for
     DispatchResult<decltype(Call::problem)> decision;
     std::size_t variant_bytes;  ///< of the workspace that the variant needs; copies of arrays come before it
+    Arrays arrays;              ///< the call's
+    bool in_place;              ///< the variant gets the caller's pointers: on the CPU, no array is copied or empty
 
     [[nodiscard]] const DeviceInfo& info() const { return transport.device->on_threads(threads); }
 
     /// Bytes of workspace, for arrays that need no copy to be aligned.
-    [[nodiscard]] std::size_t workspace_bytes() const {
-        const auto specs = call.arrays();
-        return copies_bytes(transport, specs) + variant_bytes;
-    }
+    [[nodiscard]] std::size_t workspace_bytes() const { return copies_bytes(transport, arrays) + variant_bytes; }
 
     [[nodiscard]] Explanation explain() const {
         return explanation_of(decision, tables<decltype(Call::problem)>(), call.problem, info(), demands);
@@ -94,8 +96,17 @@ Result<Planned<Call>> decide_call(const DeviceState& device, Call call, const Op
     auto decision = decide(call.problem, device.on_threads(threads), options.variant, demands);
     if (!decision) return decision.error();
     const std::size_t bytes = variant_workspace(decision.value(), call.problem, device, threads, demands.only_enqueues);
-    return Planned<Call>{std::move(call), {&device, options.memory},   demands, options.threads,
-                         threads,         std::move(decision).value(), bytes};
+    const Transport transport{&device, options.memory};
+    const auto arrays = call.arrays();
+    return Planned<Call>{.call = std::move(call),
+                         .transport = transport,
+                         .demands = demands,
+                         .asked_threads = options.threads,
+                         .threads = threads,
+                         .decision = std::move(decision).value(),
+                         .variant_bytes = bytes,
+                         .arrays = arrays,
+                         .in_place = are_in_place(transport, arrays)};
 }
 
 /// Enqueues a call whose arrays and workspace were checked, on the current device and so many threads of the host, no
@@ -104,13 +115,16 @@ template <class Call, std::size_t N>
 void enqueue(const Planned<Call>& planned, const Pointers<N>& pointers, Stream stream, std::span<std::byte> workspace,
              int threads) {
     const device::TeamSize team(threads);
-    const std::array<ArraySpec, N> specs = planned.call.arrays();
+    const auto run = [&](const Pointers<N>& at, std::byte* rest) {
+        Context context{planned.transport.device->on_threads(threads), stream, {rest, planned.variant_bytes}};
+        planned.decision.entry->variant.run(context, planned.call.problem, planned.call.bind(at),
+                                            planned.decision.configuration);
+    };
+    if (planned.in_place) return run(pointers, workspace.data());
     Pointers<N> at = pointers;
-    std::byte* const rest = bring_in(planned.transport, specs, at, workspace.data(), stream);
-    Context context{planned.transport.device->on_threads(threads), stream, {rest, planned.variant_bytes}};
-    planned.decision.entry->variant.run(context, planned.call.problem, planned.call.bind(at),
-                                        planned.decision.configuration);
-    bring_back(planned.transport, specs, at, pointers, stream);
+    std::byte* const rest = bring_in(planned.transport, planned.arrays, at, workspace.data(), stream);
+    run(at, rest);
+    bring_back(planned.transport, planned.arrays, at, pointers, stream);
 }
 
 /// Runs a plan: checks everything, then enqueues.
@@ -118,10 +132,10 @@ template <class Call, std::size_t N>
 Result<void> run_planned(const Planned<Call>& planned, const Pointers<N>& pointers, Stream stream,
                          std::span<std::byte> workspace) {
     if (stream && !planned.transport.on_gpu()) return invalid("the stream must be null for the CPU");
-    const std::array<ArraySpec, N> specs = planned.call.arrays();
-    if (auto error = wrong_arrays(planned.transport, specs, pointers, workspace)) return *error;
-    if (auto error = wrong_workspace(planned.transport, specs, pointers, planned.variant_bytes, workspace))
-        return *error;
+    if (auto error = wrong_arrays(planned.transport, planned.arrays, pointers, workspace)) return *error;
+    if (!planned.in_place || planned.variant_bytes > 0)
+        if (auto error = wrong_workspace(planned.transport, planned.arrays, pointers, planned.variant_bytes, workspace))
+            return *error;
     const CurrentDevice current(*planned.transport.device);
     enqueue(planned, pointers, stream, workspace,
             std::min(planned.threads, device::allowed_threads(planned.asked_threads, planned.threads)));
@@ -153,11 +167,10 @@ private:
 template <class Call, std::size_t N>
 Result<void> run_once(const Planned<Call>& planned, const Pointers<N>& pointers, const Options& options) {
     const Transport& transport = planned.transport;
-    const std::array<ArraySpec, N> specs = planned.call.arrays();
-    if (auto error = wrong_arrays(transport, specs, pointers, {})) return *error;
+    if (auto error = wrong_arrays(transport, planned.arrays, pointers, {})) return *error;
     const CurrentDevice current(*transport.device);
     WaitOnError waiting(transport.on_gpu() && transport.memory == Memory::host, options.stream);
-    const CallMemory memory(transport, copies_bytes(transport, specs, pointers) + planned.variant_bytes,
+    const CallMemory memory(transport, copies_bytes(transport, planned.arrays, pointers) + planned.variant_bytes,
                             options.stream);
     enqueue(planned, pointers, options.stream, memory.span(), planned.threads);
     waiting.disarm();
@@ -208,25 +221,30 @@ struct PlanState {
 };
 }  // namespace v1
 
-template <class Call>
-struct PlanOf final : PlanState {
+/// `Base` is PlanState, or what a family has instead whose plans are of several kinds.
+template <class Call, class Base = PlanState>
+struct PlanOf : Base {
     PlanOf(const Device& device, Planned<Call> decided)
-        : PlanState(device, decided.workspace_bytes(), decided.decision.entry->variant.nondeterminism.empty()),
+        : Base(device, decided.workspace_bytes(), decided.decision.entry->variant.nondeterminism.empty()),
           planned(std::move(decided)) {}
     [[nodiscard]] Explanation explain() const override { return planned.explain(); }
 
     Planned<Call> planned;
 };
 
-/// A public plan of a valid call.
-template <class PublicPlan, class Call>
-Result<PublicPlan> plan_call(const Device& device, Call call, const Options& options) {
+/// A public plan of a valid call, which holds a `State`.
+template <class PublicPlan, class State, class Call>
+Result<PublicPlan> plan_call_as(const Device& device, Call call, const Options& options) {
     const DeviceState& state = state_of(device);
     if (auto error = invalid_plan_options(state, options)) return *error;
     auto planned =
         decide_call(state, std::move(call), options, {.deterministic = options.deterministic, .only_enqueues = true});
     if (!planned) return planned.error();
-    return PublicPlan(std::make_shared<const PlanOf<Call>>(device, std::move(planned).value()));
+    return PublicPlan(std::make_shared<const State>(device, std::move(planned).value()));
+}
+template <class PublicPlan, class Call>
+Result<PublicPlan> plan_call(const Device& device, Call call, const Options& options) {
+    return plan_call_as<PublicPlan, PlanOf<Call>>(device, std::move(call), options);
 }
 
 /// Throws InvalidCall for the state of a plan that was moved from.

@@ -130,6 +130,51 @@ static void test_options(const espalier_device* cpu) {
     }
 }
 
+/* Struct of the first version, which had no progress. */
+typedef struct {
+    size_t size;
+    void* stream;
+    const char* variant;
+    int32_t memory, asynchronous, deterministic, threads;
+} first_options;
+
+static int calls;
+static double last_done;
+static bool goes_on(void* user, double done) {
+    ++calls;
+    EXPECT(calls > 1 ? done >= last_done : done == 0);
+    last_done = done;
+    return *(const int*)user != 0;
+}
+
+static void test_progress(const espalier_device* cpu) {
+    const float a[2] = {1, 2};
+    float result = 0;
+    int wish = 1;
+    espalier_plan* plan = NULL;
+    espalier_options options = {sizeof options};
+    options.progress = goes_on;
+    options.progress_user = &wish;
+    OK(espalier_dot_product(cpu, 2, a, a, &result, &options));
+    EXPECT(result == 5 && calls >= 2 && last_done == 1);
+    wish = calls = 0;
+    REFUSED(ESPALIER_ERROR_CANCELLED, "progress returned false", espalier_dot_product(cpu, 2, a, a, &result, &options));
+    EXPECT(calls == 1);
+    INVALID("progress", espalier_plan_dot_product(cpu, 2, &options, &plan));
+    {
+        /* What follows a struct of the first version is not read. */
+        struct {
+            first_options options;
+            void *progress, *user;
+        } given;
+        memset(&given, 0, sizeof given);
+        given.options.size = sizeof given.options;
+        given.progress = given.user = &given;
+        OK(espalier_dot_product(cpu, 2, a, a, &result, (const espalier_options*)&given));
+        EXPECT(calls == 1);
+    }
+}
+
 static void test_histogram(const espalier_device* cpu) {
     uint8_t bytes[300];
     uint64_t counts[256];
@@ -174,7 +219,7 @@ static void test_convolution(const espalier_device* cpu) {
         has_text(espalier_explain_convolve_2d(cpu, &shape, filter, side, ESPALIER_BORDER_ZERO, NULL, &text), &text,
                  "convolution_2d");
     }
-    for (side = 3; side <= 5; side += 2) {
+    for (side = 3; side <= 7; side += 2) {
         espalier_plan* plan = NULL;
         memset(filter, 0, sizeof filter);
         filter[side * side / 2] = 2;
@@ -183,6 +228,7 @@ static void test_convolution(const espalier_device* cpu) {
             workspace room = workspace_for(plan);
             OK(espalier_convolve_2d_run(plan, &shape, image, result, NULL, room.aligned, room.bytes));
             for (i = 0; i < COUNT; ++i) EXPECT(result[i] == (2 * image[i] > 255 ? 255 : 2 * image[i]));
+            has_text(espalier_plan_explain(plan, &text), &text, "convolution_2d");
             shape.height -= 1;
             INVALID("the plan is for 7",
                     espalier_convolve_2d_run(plan, &shape, image, result, NULL, room.aligned, room.bytes));
@@ -193,8 +239,10 @@ static void test_convolution(const espalier_device* cpu) {
     }
     {
         espalier_plan* plan = (espalier_plan*)&shape;
-        UNSUPPORTED("7x7", espalier_plan_convolve_2d(cpu, &shape, filter, 7, 0, NULL, &plan));
+        INVALID("side is 9", espalier_plan_convolve_2d(cpu, &shape, filter, 9, 0, NULL, &plan));
         EXPECT(plan == NULL);
+        INVALID("border is 3", espalier_plan_convolve_2d(cpu, &shape, filter, 7, 3, NULL, &plan));
+        INVALID("filter is null", espalier_plan_convolve_2d(cpu, &shape, NULL, 7, 0, NULL, &plan));
     }
     INVALID("side is 4", espalier_convolve_2d(cpu, &shape, filter, 4, 0, image, result, NULL));
     INVALID("border is 3", espalier_convolve_2d(cpu, &shape, filter, 3, 3, image, result, NULL));
@@ -288,12 +336,16 @@ int main(void) {
     test_devices(cpu);
     test_dot(cpu);
     test_options(cpu);
+    test_progress(cpu);
     test_histogram(cpu);
     test_convolution(cpu);
     test_coherent_sum(cpu);
     test_distances(cpu);
     test_selection(cpu);
     test_neighbours(cpu);
+    test_models(cpu);
+    test_exact(cpu);
+    test_traces(cpu);
     espalier_device_free(cpu);
     if (failures) fprintf(stderr, "%d failures\n", failures);
     return failures ? 1 : 0;

@@ -22,6 +22,7 @@ void fail(const char* what, const char* file, int line);
          ? (void)0                                           \
          : fail(#call " is not refused: " part, __FILE__, __LINE__))
 #define INVALID(part, call) REFUSED(ESPALIER_ERROR_INVALID_ARGUMENT, part, call)
+#define BAD_FILE(part, call) REFUSED(ESPALIER_ERROR_BAD_FILE, part, call)
 #define UNSUPPORTED(part, call) REFUSED(ESPALIER_ERROR_UNSUPPORTED, part, call)
 
 /* Memory for a run of a plan, aligned as the CPU needs it. */
@@ -40,5 +41,14 @@ void has_text(espalier_status status, char** text, const char* part);
 void test_distances(const espalier_device* cpu);
 void test_selection(const espalier_device* cpu);
 void test_neighbours(const espalier_device* cpu);
+
+/* Of c_models.c, c_exact.c and c_traces.c. */
+void test_models(const espalier_device* cpu);
+void test_exact(const espalier_device* cpu);
+void test_traces(const espalier_device* cpu);
+
+/* The bytes of a file, to be freed. */
+unsigned char* bytes_of(const char* path, size_t* count);
+void put_bytes(const char* path, const unsigned char* bytes, size_t count);
 
 #endif

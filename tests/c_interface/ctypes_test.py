@@ -8,12 +8,15 @@ The structs are declared here once more, by hand: a change of their layout break
 
 import ctypes
 import math
+import pathlib
 import random
 import sys
+import tempfile
 import threading
-from ctypes import POINTER, Structure, byref, c_char_p, c_float, c_int32, c_int64, c_size_t, c_ubyte, c_uint64, c_void_p, sizeof
+from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char_p, c_double, c_float, c_int32, c_int64, c_size_t,
+                    c_ubyte, c_uint64, c_void_p, sizeof)
 
-OK, INVALID, UNSUPPORTED, UNKNOWN_VARIANT, NO_DEVICE, OUT_OF_MEMORY = range(6)
+OK, INVALID, UNSUPPORTED, UNKNOWN_VARIANT, NO_DEVICE, OUT_OF_MEMORY, DEVICE_FAILURE, BAD_FILE, INTERNAL, CANCELLED = range(10)
 library = ctypes.CDLL(sys.argv[1])
 library.espalier_last_error.restype = c_char_p
 library.espalier_version.restype = c_char_p
@@ -21,7 +24,10 @@ library.espalier_device_key.restype = c_char_p
 library.espalier_device_key.argtypes = [c_void_p]
 library.espalier_plan_workspace_bytes.restype = c_size_t
 library.espalier_plan_workspace_bytes.argtypes = [c_void_p]
-for name in ("device_free", "plan_free", "model_free", "free_text"):
+library.espalier_exact_class_count.restype = c_int64
+for name, kind in (("offsets", c_int64), ("indices", c_int32), ("distances", c_float), ("exact_distances", c_double)):
+    getattr(library, "espalier_radius_lists_" + name).restype = POINTER(kind)
+for name in ("device_free", "plan_free", "model_free", "exact_model_free", "radius_lists_free", "free_text"):
     getattr(library, "espalier_" + name).argtypes = [c_void_p]
     getattr(library, "espalier_" + name).restype = None
 
@@ -38,8 +44,11 @@ def struct(name, size, *members):
     return made
 
 
-Options = struct("Options", 40, ("stream", c_void_p), ("variant", c_char_p), ("memory", c_int32), ("asynchronous", c_int32),
-                 ("deterministic", c_int32), ("threads", c_int32))
+Progress = CFUNCTYPE(c_bool, c_void_p, c_double)
+FIRST_OPTIONS = [("stream", c_void_p), ("variant", c_char_p), ("memory", c_int32), ("asynchronous", c_int32),
+                 ("deterministic", c_int32), ("threads", c_int32)]
+FirstOptions = struct("FirstOptions", 40, *FIRST_OPTIONS)
+Options = struct("Options", 56, *FIRST_OPTIONS, ("progress", Progress), ("progress_user", c_void_p))
 ImageShape = struct("ImageShape", 48, ("width", c_int64), ("height", c_int64), ("image_pitch", c_int64),
                     ("result_pitch", c_int64), ("channels", c_int32), ("reserved", c_int32))
 CoherentSumShape = struct("CoherentSumShape", 72, ("receivers", c_int64), ("samples", c_int64), ("sources", c_int64),
@@ -56,6 +65,17 @@ NeighbourRule = struct("NeighbourRule", 48, ("types", c_void_p), ("type_count", 
                        ("metric", c_int32), ("missing", c_int32), ("vote", c_int32), ("reserved", c_int32))
 Neighbours = struct("Neighbours", 40, ("distances", POINTER(c_float)), ("indices", POINTER(c_int32)), ("stride", c_int64),
                     ("layout", c_int32), ("reserved", c_int32))
+SourceGrid = struct("SourceGrid", 80, ("origin", c_double * 3), ("spacing", c_double * 3), ("columns", c_int64),
+                    ("rows", c_int64), ("layers", c_int64))
+DelayRule = struct("DelayRule", 32, ("samples_per_metre", c_double), ("phases", c_int64), ("phase_samples", c_int64))
+InterpolationShape = struct("InterpolationShape", 40, ("receivers", c_int64), ("samples", c_int64), ("padding", c_int64),
+                            ("phases", c_int64))
+ExactItems = struct("ExactItems", 48, ("values", POINTER(c_double)), ("count", c_int64), ("dims", c_int64),
+                    ("stride", c_int64), ("layout", c_int32), ("reserved", c_int32))
+ExactDistance = struct("ExactDistance", 40, ("weights", POINTER(c_double)), ("weight_count", c_int64), ("p", c_double),
+                       ("metric", c_int32), ("degrees", c_int32))
+ExactNeighbours = struct("ExactNeighbours", 40, ("distances", POINTER(c_double)), ("indices", POINTER(c_int32)),
+                         ("stride", c_int64), ("layout", c_int32), ("reserved", c_int32))
 
 
 def message():
@@ -75,9 +95,14 @@ def floats(values):
     return (c_float * len(values))(*values)
 
 
-def items(rows, **members):
-    values = floats(value for row in rows for value in row)
-    made = Items(values=values, count=len(rows), dims=len(rows[0]), **members)
+def doubles(values):
+    values = list(values)
+    return (c_double * len(values))(*values)
+
+
+def items(rows, kind=Items, array=floats, **members):
+    values = array(value for row in rows for value in row)
+    made = kind(values=values, count=len(rows), dims=len(rows[0]), **members)
     made.kept = values
     return made
 
@@ -238,6 +263,120 @@ def classify(p, q, nearest, right, k, metric):
     assert list(indices) == [j for row in nearest for j in row]
     for model in (classifier, regressor):
         library.espalier_model_free(model)
+
+
+def lists_of(lists, queries, exact=False):
+    """The points and the distances of each query; frees the lists."""
+    offsets, indices = library.espalier_radius_lists_offsets(lists), library.espalier_radius_lists_indices(lists)
+    distances = (library.espalier_radius_lists_exact_distances if exact else library.espalier_radius_lists_distances)(lists)
+    made = [[(indices[i], distances[i]) for i in range(offsets[q], offsets[q + 1])] for q in range(queries)]
+    library.espalier_radius_lists_free(lists)
+    return made
+
+
+def test_neighbours_without_labels():
+    points, queries, radius = ([[float(random.randrange(9)) for _ in range(3)] for _ in range(n)] for n in (60, 13, 1))
+    p, q, radius = items(points), items(queries), 3.0
+    model, other, lists = c_void_p(), c_void_p(), c_void_p()
+    ok(library.espalier_fit_neighbours(cpu, byref(p), byref(NeighbourRule(k=4)), None, byref(model)))
+    within = [sorted((math.dist(a, b), j) for j, b in enumerate(points) if math.dist(a, b) <= radius) for a in queries]
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(pathlib.Path(folder) / "nearest").encode()
+        ok(library.espalier_model_save(model, path))
+        ok(library.espalier_load_neighbours(cpu, path, None, byref(other)))
+        refused(library.espalier_load_classifier(cpu, path, None, byref(c_void_p())), BAD_FILE, "not a KnnClassifier")
+        refused(library.espalier_load_neighbours(cpu, folder.encode(), None, byref(c_void_p())), BAD_FILE, "folder")
+    for each in (model, other):
+        ok(library.espalier_radius_neighbours(each, byref(q), c_float(radius), c_int64(0), None, byref(lists)))
+        found = lists_of(lists, len(queries))
+        assert [[j for j, _ in row] for row in found] == [[j for _, j in row] for row in within]
+        assert all(close(a[1], b[0]) for x, y in zip(found, within) for a, b in zip(x, y))
+        library.espalier_model_free(each)
+
+
+def exact_distance(a, b, metric, weights):
+    parts = [weight * abs(x - y) for weight, x, y in zip(weights, a, b)]
+    if metric == 1:
+        return sum(part**3 for part in parts) ** (1 / 3)
+    if metric == 3:
+        return sum(weight for weight, x, y in zip(weights, a, b) if x != y) / sum(weights)
+    return math.hypot(*parts)
+
+
+def test_exact_models():
+    base, k = 1.7e9, 3
+    points, queries = ([[base + random.randrange(12), random.randrange(4)] for _ in range(n)] for n in (50, 9))
+    labels, targets = [random.randrange(3) for _ in points], [float(random.randrange(100)) for _ in points]
+    p, q = (items(rows, ExactItems, doubles) for rows in (points, queries))
+    classes, numbers = (c_int32 * 9)(), (c_double * 9)()
+    distances, indices = (c_double * (9 * k))(), (c_int32 * (9 * k))()
+    lists, rule = ExactNeighbours(distances=distances, indices=indices), NeighbourRule(k=k)
+    for metric in (0, 1, 3):
+        weights = doubles([0.5, 2.0])
+        how = ExactDistance(metric=metric, p=3.0, weights=weights, weight_count=2)
+        right = [sorted((exact_distance(a, b, metric, weights), j) for j, b in enumerate(points)) for a in queries]
+        models = [c_void_p(), c_void_p()]
+        ok(library.espalier_exact_fit_classifier(cpu, byref(p), (c_int32 * 50)(*labels), byref(rule), byref(how), None,
+                                                 byref(models[0])))
+        ok(library.espalier_exact_fit_regressor(cpu, byref(p), doubles(targets), byref(rule), byref(how), None,
+                                                byref(models[1])))
+        with tempfile.TemporaryDirectory() as folder:
+            path, again = str(pathlib.Path(folder) / "exact").encode(), c_void_p()
+            ok(library.espalier_exact_model_save(models[0], path))
+            ok(library.espalier_exact_load_classifier(cpu, path, None, byref(again)))
+            models.append(again)
+        for model in (models[0], models[2]):
+            ok(library.espalier_exact_predict_classes(model, byref(q), classes, byref(lists), None))
+            assert all(close(distances[i * k + j], right[i][j][0], 1e-9) for i in range(9) for j in range(k)), metric
+            found = [[indices[i * k + j] for j in range(k)] for i in range(9)]
+            votes = [[labels[j] for j in row] for row in found]
+            assert list(classes) == [min(set(v), key=lambda c, v=v: (-v.count(c), c)) for v in votes]
+            shares = (c_double * 27)()
+            assert library.espalier_exact_class_count(model) == 3
+            ok(library.espalier_exact_predict_shares(model, byref(q), c_int64(3), shares, None))
+            assert all(close(shares[i * 3 + c], votes[i].count(c) / k, 1e-12) for i in range(9) for c in range(3))
+        ok(library.espalier_exact_predict_targets(models[1], byref(q), numbers, byref(lists), None))
+        found = [[indices[i * k + j] for j in range(k)] for i in range(9)]
+        assert all(close(numbers[i], sum(targets[j] for j in found[i]) / k, 1e-12) for i in range(9))
+        radius, made = right[0][5][0] * (1 + 1e-9), c_void_p()
+        ok(library.espalier_exact_radius_neighbours(models[1], byref(q), c_double(radius), None, byref(made)))
+        near = lists_of(made, 9, exact=True)
+        assert [sorted(j for j, _ in row) for row in near] == [sorted(j for d, j in row if d <= radius) for row in right]
+        for model in models:
+            library.espalier_exact_model_free(model)
+
+
+def test_traces():
+    receivers, columns, rows, layers, rate = 4, 3, 2, 2, 7.0
+    places = [[random.uniform(-50, 50) for _ in range(3)] for _ in range(receivers)]
+    grid = SourceGrid(origin=(c_double * 3)(-20, -10, 5), spacing=(c_double * 3)(9, 11, 13), columns=columns, rows=rows,
+                      layers=layers)
+    nodes = [(-20 + 9 * i, -10 + 11 * j, 5 + 13 * l) for l in range(layers) for j in range(rows) for i in range(columns)]
+    delays = (c_int32 * (len(nodes) * receivers))()
+    ok(library.espalier_compute_delays(cpu, c_int64(receivers), doubles(x for place in places for x in place), byref(grid),
+                                       byref(DelayRule(samples_per_metre=rate)), delays, None))
+    assert list(delays) == [math.floor(rate * math.dist(node, place) + 0.5) for node in nodes for place in places]
+    samples, padding, phases = 5, 2, 4
+    traces = [[float(random.randrange(16)) for _ in range(samples)] for _ in range(receivers)]
+    copies = (c_float * (receivers * phases * (samples + padding)))()
+    shape = InterpolationShape(receivers=receivers, samples=samples, padding=padding, phases=phases)
+    ok(library.espalier_interpolate_traces(cpu, byref(shape), floats(x for trace in traces for x in trace), copies, None))
+    right = []
+    for trace in traces:
+        for phase in range(phases):
+            after = trace[1:] + trace[-1:]
+            right += [(1 - phase / phases) * a + phase / phases * b for a, b in zip(trace, after)] + [0] * padding
+    assert list(copies) == right
+
+
+def test_progress():
+    a, result, heard = floats([1, 2]), c_float(), []
+    tell = Progress(lambda user, done: heard.append((user, done)) or len(heard) < 3)
+    ok(library.espalier_dot_product(cpu, c_int64(2), a, a, byref(result), byref(Options(progress=tell, progress_user=7))))
+    assert result.value == 5 and heard == [(7, 0.0), (7, 1.0)], heard
+    refused(library.espalier_dot_product(cpu, c_int64(2), a, a, byref(result), byref(Options(progress=tell))), CANCELLED,
+            "progress")
+    ok(library.espalier_dot_product(cpu, c_int64(2), a, a, byref(result), byref(FirstOptions(threads=1))))
 
 
 def test_messages_are_each_threads_own():

@@ -20,6 +20,7 @@ static_assert(static_cast<int>(Memory::device) == ESPALIER_MEMORY_DEVICE);
 static_assert(static_cast<int>(Metric::cosine) == ESPALIER_METRIC_COSINE);
 static_assert(static_cast<int>(Missing::allowed) == ESPALIER_MISSING_ALLOWED);
 static_assert(static_cast<int>(AttributeType::nominal) == ESPALIER_ATTRIBUTE_NOMINAL);
+static_assert(static_cast<int>(ExactMetric::hamming) == ESPALIER_EXACT_METRIC_HAMMING);
 
 /// The end of what is kept of a message: no character of several bytes is cut.
 std::size_t kept(const std::string& message) {
@@ -87,7 +88,9 @@ Options options_of(const espalier_options* given) {
             .wait = options.asynchronous == 0,
             .deterministic = options.deterministic != 0,
             .variant = options.variant ? options.variant : "",
-            .threads = options.threads};
+            .threads = options.threads,
+            .progress = options.progress,
+            .progress_user = options.progress_user};
 }
 
 Items items_of(const espalier_items* given, const char* name) {
@@ -95,6 +98,13 @@ Items items_of(const espalier_items* given, const char* name) {
     const bool row_major = is_row_major(items.layout, (std::string(name) + ".layout").c_str());
     return {items.values, items.count, items.dims, row_major ? Layout::item_major : Layout::attribute_major,
             items.stride};
+}
+
+NeighbourRule neighbour_rule(const espalier_neighbour_rule* given) {
+    const auto rule = known(given, "rule");
+    return {.k = rule.k,
+            .distance = distance_rule(rule.metric, rule.missing, rule.types, rule.type_count),
+            .vote = enumerator(rule.vote, Vote::distance_weighted, "rule.vote", "VOTE")};
 }
 
 DistanceRule distance_rule(std::int32_t metric, std::int32_t missing, const std::uint8_t* types, std::int64_t count) {

@@ -83,6 +83,18 @@ template <>
 inline constexpr std::size_t kFirstSize<espalier_neighbour_rule> = 48;
 template <>
 inline constexpr std::size_t kFirstSize<espalier_neighbours> = 40;
+template <>
+inline constexpr std::size_t kFirstSize<espalier_source_grid> = 80;
+template <>
+inline constexpr std::size_t kFirstSize<espalier_delay_rule> = 32;
+template <>
+inline constexpr std::size_t kFirstSize<espalier_interpolation_shape> = 40;
+template <>
+inline constexpr std::size_t kFirstSize<espalier_exact_items> = 48;
+template <>
+inline constexpr std::size_t kFirstSize<espalier_exact_distance> = 40;
+template <>
+inline constexpr std::size_t kFirstSize<espalier_exact_neighbours> = 40;
 
 /// Throws unless a struct's size is one that a version of it may have, and members that this version lacks are 0.
 void check_struct(const void* given, const char* name, std::size_t first_size, std::size_t known_size);
@@ -134,6 +146,9 @@ inline const Device& device_of(const espalier_device* device) { return present(d
 Items items_of(const espalier_items* given, const char* name);
 
 /// Refers to the caller's types.
+NeighbourRule neighbour_rule(const espalier_neighbour_rule* given);
+
+/// Refers to the caller's types.
 DistanceRule distance_rule(std::int32_t metric, std::int32_t missing, const std::uint8_t* types, std::int64_t count);
 
 /// Gives a text away, to be freed by `espalier_free_text`. On an error `to` is null.
@@ -153,6 +168,11 @@ Result<void> give_plan(Result<P> plan, espalier_plan** to) {
     if (!plan) return plan.error();
     *to = new PlanOfC<P>(std::move(plan).value());
     return {};
+}
+
+/// Throws for an array that is null, but not empty.
+inline void check_array(const void* data, const char* name, std::int64_t count) {
+    if (const auto error = null_array(data, name, count)) throw InvalidCall(error->message);
 }
 
 /// Null until there is something to give.

@@ -60,17 +60,16 @@ espalier_status espalier_convolve_2d(const espalier_device* device, const espali
 espalier_status espalier_plan_convolve_2d(const espalier_device* device, const espalier_image_shape* shape,
                                           const float* filter, std::int32_t side, std::int32_t border,
                                           const espalier_options* options, espalier_plan** plan) noexcept {
-    return call([&]() -> Result<void> {
+    return call([&] {
         c::take_place(plan, "plan");
-        const Filter given = filter_of(filter, side);
-        if (std::holds_alternative<Filter7x7>(given))
-            throw c::Unsupported("there are no plans for filters of 7x7: call espalier_convolve_2d()");
-        const auto* const small = std::get_if<Filter3x3>(&given);
         const Images images(shape);
-        return c::give_plan(
-            plan_convolve_2d(c::device_of(device), images.image, small ? as_5x5(*small) : std::get<Filter5x5>(given),
-                             border_of(border), images.result, c::options_of(options)),
-            plan);
+        return std::visit(
+            [&](const auto& sized) {
+                return c::give_plan(plan_convolve_2d(c::device_of(device), images.image, sized, border_of(border),
+                                                     images.result, c::options_of(options)),
+                                    plan);
+            },
+            filter_of(filter, side));
     });
 }
 

@@ -83,7 +83,7 @@ ESPALIER_API Result<void> convolve_2d(const Device& device, const ConstImage& im
 
 /// The same with a 7x7 `filter`, dx and dy in -3..3, on the CPU alone and without variants: products of a column and a
 /// row (a Gaussian, a box) are found and take 14 multiplications a value instead of 49. Whole coefficients are computed
-/// exactly. Equal calls give equal bits. There is no plan: its own memory is seven rows of the image per thread.
+/// exactly. Equal calls give equal bits. Its own memory is eight rows of the image per thread, as numbers.
 /// Errors: as above; unsupported for a GPU, unknown_variant where `Options::variant` names one.
 ESPALIER_API Result<void> convolve_2d(const Device& device, const ConstImage& image, const Filter7x7& filter,
                                       Border border, const Image& result, const Options& options = {});
@@ -107,6 +107,17 @@ ESPALIER_API Result<ConvolutionPlan> plan_convolve_2d(const Device& device, cons
 /// A plan with `filter` and `border` for images of the shapes and pitches of `image` and `result`, which are not read.
 ESPALIER_API Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ConstImage& image,
                                                       const Filter5x5& filter, Border border, const Image& result,
+                                                      const Options& options = {});
+
+/// A plan for `convolve_2d` with a 7x7 filter, which is taken apart once, of images without gaps between their rows.
+/// Options: `threads`. Errors: as of that function.
+ESPALIER_API Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ImageShape& shape,
+                                                      const Filter7x7& filter, Border border,
+                                                      const Options& options = {});
+
+/// The same for images of the shapes and pitches of `image` and `result`, whose pixels are not read.
+ESPALIER_API Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ConstImage& image,
+                                                      const Filter7x7& filter, Border border, const Image& result,
                                                       const Options& options = {});
 
 /// What `convolve_2d` would run for an image of this shape, and why. Options: `variant`, `deterministic`, `threads`.

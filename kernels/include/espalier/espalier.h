@@ -14,14 +14,16 @@
  *   later versions can add some: `espalier_options options = {sizeof options};`. A size that is none, or newer members
  *   that are not 0, are errors.
  * - Matrices are row-major unless asked for otherwise. A stride is the distance of two rows: in elements of a matrix,
- * in bytes of an image; 0 means that they lie side by side, and is all that this version takes beside what it stands
- * for (ESPALIER_ERROR_UNSUPPORTED).
+ * in bytes of an image; 0 means that they lie side by side. Of coherent sums this version takes no other
+ * (ESPALIER_ERROR_UNSUPPORTED).
  * - Handles are freed by the function of their name, which does nothing for null. Any number of threads may use one.
  */
 
 #include "espalier/c/arrays.h"
+#include "espalier/c/exact.h"
 #include "espalier/c/general.h"
 #include "espalier/c/neighbours.h"
+#include "espalier/c/traces.h"
 #include "espalier/c/types.h"
 
 #endif

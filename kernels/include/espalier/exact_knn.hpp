@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "espalier/device.hpp"
@@ -63,8 +64,8 @@ enum class ExactMetric {
 /// What models in double precision are told of the distance beyond `NeighbourRule::distance`.
 struct ExactDistance {
     ExactMetric metric = ExactMetric::of_rule;  ///< how items are compared
-    double p = 2;          ///< of minkowski, 1 or more; infinity is chebyshev
-    bool degrees = false;  ///< of haversine: what the coordinates are in
+    double p = 2;                               ///< of minkowski, 1 or more; infinity is chebyshev
+    bool degrees = false;                       ///< of haversine: what the coordinates are in
     /// One per attribute, finite and not negative; none: 1 each. Numeric attributes are multiplied by theirs before
     /// they are compared. Nominal values that differ count the weight as a difference: its square is added up by
     /// mixed_euclidean. By hamming an attribute counts as its weight. A weight of 0 leaves the attribute out. Not for
@@ -97,6 +98,10 @@ public:
     /// The nearest points of each of the `queries`.
     [[nodiscard]] Result<ExactNeighbours> kneighbors(const ItemsOfDoubles& queries, const Options& options = {}) const;
 
+    /// Lists the `neighbours` of `queries` in the lists' layout, into those of the arrays that are not null.
+    Result<void> kneighbors(const ItemsOfDoubles& queries, const ExactNeighbourLists& neighbours,
+                            const Options& options = {}) const;
+
     /// The points of each of the `queries` at distance `radius` or less, which may be none. `radius` is not negative
     /// and may be infinite. Beside `invalid_argument` for another one the errors are those of `kneighbors`.
     [[nodiscard]] Result<ExactRadiusNeighbours> radius_neighbours(const ItemsOfDoubles& queries, double radius,
@@ -110,6 +115,11 @@ public:
     /// Bytes of host memory, beside the caller's arrays, that predictions for so many `queries` take, without what
     /// `explain_predict` tells of the device's part. Of a model that was moved from, 0.
     [[nodiscard]] std::size_t predict_bytes(std::int64_t queries) const noexcept;
+
+    /// Writes the model to the file `path`, which `load` of the same class reads: the points as they are compared,
+    /// their labels and the rule, otherwise as `KnnBase::save` does. Errors: bad_file if it cannot be written;
+    /// invalid_argument, out_of_memory.
+    Result<void> save(const std::string& path) const;
 
 protected:
     /// @cond
@@ -155,8 +165,14 @@ public:
     [[nodiscard]] Result<std::vector<double>> predict_proba(const ItemsOfDoubles& queries,
                                                             const Options& options = {}) const;
 
-    /// One more than the points' largest class; 0 without points.
-    [[nodiscard]] std::int64_t class_count() const;
+    /// One more than the points' largest class; 0 without points, and of a model that was moved from.
+    [[nodiscard]] std::int64_t class_count() const noexcept;
+
+    /// The model that `save` wrote to `path`, on any device: its answers have the same bits. Nothing of a file is
+    /// believed before its size, version and checksum are right. Options: `stream`, `threads`. Errors: bad_file for
+    /// what cannot be read, is damaged, is of a newer version, or is no classifier in double precision; out_of_memory,
+    /// device_failure.
+    static Result<ExactKnnClassifier> load(const Device& device, const std::string& path, const Options& options = {});
 
 private:
     using ExactKnnBase::ExactKnnBase;
@@ -188,6 +204,9 @@ public:
     Result<void> predict(const ItemsOfDoubles& queries, double* targets, const ExactNeighbourLists& neighbours = {},
                          const Options& options = {}) const;
 
+    /// As `ExactKnnClassifier::load`, of a regressor's file at `path`.
+    static Result<ExactKnnRegressor> load(const Device& device, const std::string& path, const Options& options = {});
+
 private:
     using ExactKnnBase::ExactKnnBase;
 };
@@ -205,6 +224,10 @@ public:
     static Result<ExactNearestNeighbours> fit(const Device& device, const ItemsOfDoubles& points,
                                               const NeighbourRule& rule, const ExactDistance& distance,
                                               const Options& options = {});
+
+    /// As `ExactKnnClassifier::load`, of a file of nearest neighbours at `path`.
+    static Result<ExactNearestNeighbours> load(const Device& device, const std::string& path,
+                                               const Options& options = {});
 
 private:
     using ExactKnnBase::ExactKnnBase;

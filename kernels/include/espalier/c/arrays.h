@@ -30,7 +30,7 @@ ESPALIER_C_API espalier_status espalier_dot_product(const espalier_device* devic
  * A plan for espalier_dot_product().
  * @param device where it runs
  * @param elements of each vector
- * @param options all but stream and asynchronous; null for the defaults
+ * @param options all but stream, asynchronous and progress; null for the defaults
  * @param plan receives the plan
  * @return a status
  */
@@ -83,7 +83,7 @@ ESPALIER_C_API espalier_status espalier_count_bytes(const espalier_device* devic
  * A plan for espalier_count_bytes().
  * @param device where it runs
  * @param size how many bytes
- * @param options all but stream and asynchronous; null for the defaults
+ * @param options all but stream, asynchronous and progress; null for the defaults
  * @param plan receives the plan
  * @return a status
  */
@@ -123,7 +123,7 @@ ESPALIER_C_API espalier_status espalier_explain_count_bytes(const espalier_devic
  * @param device where it runs
  * @param shape of the image and its result
  * @param filter side * side coefficients, row by row, not flipped
- * @param side 3, 5 or 7; 7 on the CPU and without a plan alone
+ * @param side 3, 5 or 7; 7 on the CPU alone
  * @param border an ESPALIER_BORDER_
  * @param image height rows
  * @param result as many, which overlap none of the image's
@@ -140,9 +140,9 @@ ESPALIER_C_API espalier_status espalier_convolve_2d(const espalier_device* devic
  * @param device where it runs
  * @param shape of the image and its result
  * @param filter side * side coefficients, row by row, not flipped
- * @param side 3, 5 or 7; 7 on the CPU and without a plan alone
+ * @param side 3, 5 or 7; 7 on the CPU alone
  * @param border an ESPALIER_BORDER_
- * @param options all but stream and asynchronous; null for the defaults
+ * @param options all but stream, asynchronous and progress; null for the defaults
  * @param plan receives the plan
  * @return a status
  */
@@ -171,7 +171,7 @@ ESPALIER_C_API espalier_status espalier_convolve_2d_run(const espalier_plan* pla
  * @param device where it runs
  * @param shape of the image and its result
  * @param filter side * side coefficients, row by row, not flipped
- * @param side 3, 5 or 7; 7 on the CPU and without a plan alone
+ * @param side 3, 5 or 7; 7 on the CPU alone
  * @param border an ESPALIER_BORDER_
  * @param options variant, deterministic and threads; null for the defaults
  * @param text receives several lines, to be freed by espalier_free_text()
@@ -219,7 +219,7 @@ ESPALIER_C_API espalier_status espalier_maximum_coherence(const espalier_device*
  * @param device where it runs
  * @param shape of the window
  * @param output an ESPALIER_COHERENCE_
- * @param options all but stream and asynchronous; null for the defaults
+ * @param options all but stream, asynchronous and progress; null for the defaults
  * @param plan receives the plan
  * @return a status
  */

@@ -6,6 +6,7 @@
  * The types of the C interface: see espalier/espalier.h.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -79,12 +80,32 @@ enum { ESPALIER_KEYS_FLOAT32 = 0, ESPALIER_KEYS_FLOAT16 = 1, ESPALIER_KEYS_BFLOA
 /** How neighbours' labels are combined. */
 enum { ESPALIER_VOTE_MAJORITY = 0, ESPALIER_VOTE_DISTANCE_WEIGHTED = 1 };
 
+/** Metrics of models in double precision beside those of ESPALIER_METRIC_. */
+enum {
+    ESPALIER_EXACT_METRIC_OF_RULE = 0,   /**< the one of espalier_neighbour_rule */
+    ESPALIER_EXACT_METRIC_MINKOWSKI = 1, /**< (sum of |x - y|^p)^(1/p) */
+    ESPALIER_EXACT_METRIC_HAVERSINE = 2, /**< the angle between two places, latitude first, in radians */
+    ESPALIER_EXACT_METRIC_HAMMING = 3    /**< the share of the attributes that differ */
+};
+
 /** Where work runs: the CPU or a GPU. */
 typedef struct espalier_device espalier_device;
 /** A chosen variant, bound to sizes and a device: made by `espalier_plan_`, run by the function's `_run`. */
 typedef struct espalier_plan espalier_plan;
 /** A training set of nearest neighbours, in the memory of its device. */
 typedef struct espalier_model espalier_model;
+/** A training set in double precision. */
+typedef struct espalier_exact_model espalier_exact_model;
+/** The points within a radius of some queries, a list for each. */
+typedef struct espalier_radius_lists espalier_radius_lists;
+
+/**
+ * Hears how far a call is, from 0 to 1, on the thread that made the call.
+ * @param user progress_user of the call's options
+ * @param done 0 before anything runs, never less than before, 1 when the results are there
+ * @return whether the call goes on; else it ends with ESPALIER_ERROR_CANCELLED
+ */
+typedef bool (*espalier_progress)(void* user, double done);
 
 /** How a call is carried out. A null pointer to it means all defaults. */
 typedef struct espalier_options {
@@ -93,8 +114,10 @@ typedef struct espalier_options {
     const char* variant;  /**< instead of the selector's choice: "variant:name=value;name=value"; null or "" for none */
     int32_t memory;       /**< an ESPALIER_MEMORY_ */
     int32_t asynchronous; /**< not 0: with device memory, return when the work is enqueued */
-    int32_t deterministic; /**< not 0: equal calls give equal bits */
-    int32_t threads;       /**< of the host; 0 for as many as OpenMP and the process have */
+    int32_t deterministic;      /**< not 0: equal calls give equal bits */
+    int32_t threads;            /**< of the host; 0 for as many as OpenMP and the process have */
+    espalier_progress progress; /**< null for nobody; plans have none */
+    void* progress_user;        /**< handed to progress */
 } espalier_options;
 
 /** Size of an 8-bit image and of its result. */
@@ -121,6 +144,33 @@ typedef struct espalier_coherent_sum_shape {
     int32_t precision;    /**< an ESPALIER_PRECISION_ */
     int32_t reserved;     /**< 0 */
 } espalier_coherent_sum_shape;
+
+/** A grid of trial sources: node (i, j, l) is number (l * rows + j) * columns + i, at origin + (i, j, l) * spacing. */
+typedef struct espalier_source_grid {
+    size_t size;       /**< sizeof(espalier_source_grid) */
+    double origin[3];  /**< x, y and z of node 0, in metres */
+    double spacing[3]; /**< from one node to the next of each axis, in metres */
+    int64_t columns;   /**< nodes along x, which varies fastest; 0 is an empty grid, as for the other two */
+    int64_t rows;      /**< nodes along y */
+    int64_t layers;    /**< nodes along z */
+} espalier_source_grid;
+
+/** How travel times become delays in samples. */
+typedef struct espalier_delay_rule {
+    size_t size;              /**< sizeof(espalier_delay_rule) */
+    double samples_per_metre; /**< sampling rate / velocity of the medium; positive */
+    int64_t phases;           /**< fractions of a sample; 0: 1, whole samples */
+    int64_t phase_samples;    /**< from one copy of a trace to the next; 0 with one phase */
+} espalier_delay_rule;
+
+/** Sizes of an interpolation: each trace becomes `phases` copies of samples + padding numbers. */
+typedef struct espalier_interpolation_shape {
+    size_t size;       /**< sizeof(espalier_interpolation_shape) */
+    int64_t receivers; /**< traces */
+    int64_t samples;   /**< of each */
+    int64_t padding;   /**< zeros behind each copy */
+    int64_t phases;    /**< copies of each trace, 1 or more */
+} espalier_interpolation_shape;
 
 /** A set of items of `dims` numbers each. */
 typedef struct espalier_items {
@@ -161,7 +211,7 @@ typedef struct espalier_neighbour_rule {
     size_t size;          /**< sizeof(espalier_neighbour_rule) */
     const uint8_t* types; /**< as in espalier_distance_rule */
     int64_t type_count;   /**< as in espalier_distance_rule */
-    int64_t k;            /**< how many neighbours, 1 to 1024 */
+    int64_t k;            /**< how many neighbours, 1 to 1024; of models in double precision 1 or more */
     int32_t metric;       /**< an ESPALIER_METRIC_ */
     int32_t missing;      /**< an ESPALIER_MISSING_ */
     int32_t vote;         /**< an ESPALIER_VOTE_ */
@@ -177,5 +227,36 @@ typedef struct espalier_neighbours {
     int32_t layout;   /**< ESPALIER_ROW_MAJOR or ESPALIER_COLUMN_MAJOR */
     int32_t reserved; /**< 0 */
 } espalier_neighbours;
+
+/** A set of items of `dims` numbers each in double precision, in host memory. */
+typedef struct espalier_exact_items {
+    size_t size;          /**< sizeof(espalier_exact_items) */
+    const double* values; /**< count * dims of them */
+    int64_t count;        /**< items */
+    int64_t dims;         /**< numbers of an item */
+    int64_t stride;       /**< as in espalier_items */
+    int32_t layout;       /**< as in espalier_items */
+    int32_t reserved;     /**< 0 */
+} espalier_exact_items;
+
+/** What a model in double precision is told of the distance beyond the rule. A null pointer to it means nothing. */
+typedef struct espalier_exact_distance {
+    size_t size;           /**< sizeof(espalier_exact_distance) */
+    const double* weights; /**< one for each attribute, finite and not negative; null: 1 each */
+    int64_t weight_count;  /**< how many weights there are */
+    double p;              /**< of ESPALIER_EXACT_METRIC_MINKOWSKI, 1 or more; 0: 2 */
+    int32_t metric;        /**< an ESPALIER_EXACT_METRIC_ */
+    int32_t degrees;       /**< not 0: of ESPALIER_EXACT_METRIC_HAVERSINE the items are in degrees, not in radians */
+} espalier_exact_distance;
+
+/** Arrays for the neighbours of queries as in espalier_neighbours, with distances in double precision. */
+typedef struct espalier_exact_neighbours {
+    size_t size;       /**< sizeof(espalier_exact_neighbours) */
+    double* distances; /**< queries * k; null if nobody wants to know */
+    int32_t* indices;  /**< the same, of the points; -1 beyond the last one */
+    int64_t stride;    /**< as in espalier_neighbours */
+    int32_t layout;    /**< ESPALIER_ROW_MAJOR or ESPALIER_COLUMN_MAJOR */
+    int32_t reserved;  /**< 0 */
+} espalier_exact_neighbours;
 
 #endif
