@@ -4,7 +4,7 @@ from statistics import median
 
 from evidence import Evidence, between, number, paragraph, table
 from like_for_like import Values, matching, parts
-from published_page import section
+from published_page import described, section
 from published_tables import coherence_tables
 
 RATE = 500  # Hz, and 1,920 receivers: what the source's real-time figures are for
@@ -59,6 +59,10 @@ class CoherencePage:
         ours = self.tables[identity]
         values = Values(ours, self.evidence.rows, self.device, failed={"": self.evidence.failed})
         return "#" + section(ours, values, self.published.get(identity)).lstrip("\n")
+
+    def unprinted(self, identity: str) -> str:
+        ours = self.tables[identity]
+        return described(ours, Values(ours, self.evidence.rows, self.device, failed={"": self.evidence.failed})).lstrip("\n")
 
     def s2(self) -> str:
         printed = self.published["S2"]
@@ -251,7 +255,7 @@ class CoherencePage:
     def text(self) -> str:
         head = HEAD.format(name=self.device["name"], key=self.device["key"])
         return "\n".join([head, self.like_for_like("S1"), self.s2(), self.s3(),
-                          *map(self.like_for_like, ("S4", "S-sums", "S-carve-out")), self.s5(), self.hours()])
+                          self.like_for_like("S4"), *map(self.unprinted, ("S-sums", "S-carve-out")), self.s5(), self.hours()])
 
 
 def with_printed_figures(text: str, published: dict, evidence: Evidence) -> str:

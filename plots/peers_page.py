@@ -96,7 +96,7 @@ def device_section(folder: Path, exports: Path, today: SourceIds) -> str:
             continue
         lines.sort(key=lambda line: line[0])
         ahead = sum(ratio > 1 for ratio, _ in lines)
-        text += (f"### {name}\n\nAhead at {ahead} of {len(lines)} problems, by {lines[0][0]:.2f} to {lines[-1][0]:.2f}.\n\n"
+        text += (f"### {name}\n\nAhead at {ahead} of {len(lines)} problems: ratios {lines[0][0]:.2f} to {lines[-1][0]:.2f}.\n\n"
                  "| problem | ours | ms (the best of ours, where it is another) | fastest peer, ms | ratio |\n"
                  "|---|---|---:|---:|---:|\n")
         text += "\n".join(line for _, line in lines[:LISTED]) + "\n\n"

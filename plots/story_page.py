@@ -26,8 +26,8 @@ HEAD = """# The convolution lab's observations, held against counters
 The convolution lab (source C) explains its variants by four observations in the profiler of its card. Here they stand
 beside the counters in `results/{key}/` ({device}): of the lab's own image wherever it was counted, else of the largest
 image with that number of channels. Counters are collected in a pass of their own, with cold caches. ALU is the integer and
-logic pipe, FMA the multiply-add pipe, XU the conversion and special-function pipe; a conflict is a wavefront of shared
-memory that another bank would have spared.
+logic pipe, FMA the multiply-add pipe, XU the conversion and special-function pipe; a bank conflict costs a wavefront of
+shared memory more.
 
 ## Observations
 """
