@@ -16,9 +16,9 @@ LENGTHS = (1, 2, 4, 8, 16, 32, 64)  # hours of record of the source's figures 7,
 BEGIN, END = "<!-- begin printed figures: plots/documents.py -->\n", "<!-- end printed figures -->"
 HEAD = """`results/published/tables.json` holds the figures S1 to S5 of the coherent summation paper, for cards of 2010 to 2012.
 Below they stand beside the {name}: the fastest configuration's median, kernels only, data on the device, caches cold,
-from `results/published/{key}/` and, for cases that the published suite does not have, from `results/{key}/`. A dash is a
-problem or a counter that is not among the committed rows. S3, S5 and S-fig7-8-10 measure
-[`espalier locate`](../locate.md) as a whole, reading and copying included: `applications.json` there, which
+from `results/published/{key}/` and, for cases that the published suite does not have, from
+`results/{key}/`. A dash is a problem or a counter that is not among the committed rows. S3, S5 and S-fig7-8-10
+measure [`espalier locate`](../locate.md) as a whole, reading and copying included: `applications.json` there, which
 `scripts/applications` writes.
 """
 
