@@ -117,6 +117,11 @@ def paragraph(text: str) -> str:
 
 
 def table(header: list, rows: list[list]) -> str:
-    lines = ["| " + " | ".join(str(cell) for cell in header) + " |", "| --- |" + " ---: |" * (len(header) - 1)]
+    lines = ["| " + " | ".join(str(cell) for cell in header) + " |", "| --- |" + "---:|" * (len(header) - 1)]
     lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
     return "\n".join(lines) + "\n"
+
+
+def between(text: str, begin: str, end: str, body: str) -> str:
+    """A page with what stands between its two markers renewed."""
+    return text[:text.index(begin) + len(begin)] + "\n" + body.strip("\n") + "\n\n" + text[text.index(end):]

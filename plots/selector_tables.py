@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from evidence import number, table
+from evidence import between, number, table
 from regular_files import read_json
 
 BEGIN, END = "<!-- begin figures: plots/documents.py -->\n", "<!-- end figures -->"
-HEADER = ("problems", "leaves", "unseen", "trained", "held out", "best single", "nearest neighbour", "scikit-learn",
+HEADER = ("problems", "leaves", "unseen", "held out", "best single", "nearest neighbour", "scikit-learn",
           "choice")
 TARGETS = {"regret_geomean": 1.02, "regret_p90": 1.06, "regret_max": 1.25}
 
@@ -37,17 +37,36 @@ def unseen(figures: dict | None) -> str:
     return (f"**{text}**" if met else text) + f" of {figures['problems']}"
 
 
+def leaves_a_choice(found: dict) -> bool:
+    """Not where one choice is the best for every problem."""
+    return found["leaves"] > 1 or found["regret_max"] > 1
+
+
 def device_table(title: str, families: dict) -> str:
-    rows = [[family, found["problems"], found["leaves"], unseen(found.get("unseen")), three(found),
+    rows = [[family, found["problems"], found["leaves"], unseen(found.get("unseen")),
              held_out(found["held_out"]), mean(found["held_out_best_single"]), mean(found["held_out_nearest_neighbour"]),
              mean(found["held_out_sklearn"]), number(found["dispatch_ns"])]
-            for family, found in families.items()]
+            for family, found in families.items() if leaves_a_choice(found)]
     return table([title, *HEADER], rows)
 
 
+def held_out_table(devices: dict[str, dict]) -> str:
+    """Devices that `judge` has graded nothing of: a line each, of each family the figures held out and the leaves."""
+    names = sorted({name for families in devices.values() for name, found in families.items() if leaves_a_choice(found)})
+    rows = []
+    for title, families in devices.items():
+        cells = [f"{held_out(families[name]['held_out'])} ({families[name]['leaves']})" if name in families else number(None)
+                 for name in names]
+        choices = [found["dispatch_ns"] for found in families.values() if found["dispatch_ns"] is not None]
+        rows.append([title, *cells, f"{min(choices):.0f} to {max(choices):.0f}" if choices else number(None)])
+    return table(["held out (leaves)", *names, "choice"], rows)
+
+
 def with_figures(text: str, results: Path, devices: dict[str, str]) -> str:
-    """The page with its tables renewed: one for each device key, under its title."""
-    start, end = text.index(BEGIN) + len(BEGIN), text.index(END)
-    tables = [device_table(title, read_json(results / key / "selector.json")["families"])
-              for key, title in devices.items()]
-    return text[:start] + "\n" + "\n".join(tables) + "\n" + text[end:]
+    """The page with its tables renewed: one for each device that was judged, under its title, and one of all others."""
+    figures = {title: read_json(results / key / "selector.json")["families"] for key, title in devices.items()}
+    judged = {title for title, families in figures.items()
+              if any((found.get("unseen") or {}).get("problems") for found in families.values())}
+    tables = [device_table(title, families) for title, families in figures.items() if title in judged]
+    others = {title: families for title, families in figures.items() if title not in judged}
+    return between(text, BEGIN, END, "\n".join(tables + ([held_out_table(others)] if others else [])))

@@ -1,5 +1,5 @@
 // Says where the learner loses: regret on drawn problems that were held out, of the forests' best choice, of the tree
-// and of the one choice that is best for the rest. Prints the tables of docs/performance/selectors.md and its appendix.
+// and of the one choice that is best for the rest. Prints the tables of docs/performance/selectors.md.
 //
 //   learner_study [SETTING=VALUE] ...
 //

@@ -41,7 +41,7 @@ struct Ordered {
 };
 
 /// The problems that a family is built for on a kind of device: what users have and what the sources used, fixed
-/// before anything is measured (docs/selectors.md lists it). A grid is a sample of it as well, of somebody's making.
+/// before anything is measured (docs/unseen.md lists it). A grid is a sample of it as well, of somebody's making.
 struct Domain {
     std::vector<SizeRange> sizes;
     std::vector<Alternatives> alternatives;

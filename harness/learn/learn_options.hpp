@@ -5,7 +5,7 @@
 
 namespace espalier::bench::learn {
 
-/// The hyperparameters of a tree. docs/performance/selectors-trials.md has what others cost
+/// The hyperparameters of a tree. docs/performance/selectors.md has what others cost
 /// (`tests/learner_study.cpp`).
 struct LearnOptions {
     std::uint64_t seed = 1;           ///< of folds and bootstraps

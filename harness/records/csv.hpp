@@ -13,7 +13,7 @@ namespace espalier::bench {
 /// takes one away.
 std::string feature_column(std::string_view feature);
 
-/// The CSV of one family's cases (docs/architecture.md, "Files"): the fixed columns, then one per problem feature, then
+/// The CSV of one family's cases (docs/files.md): the fixed columns, then one per problem feature, then
 /// one per counter in alphabetical order, then `transfer_ns` where it was measured, then where each case comes from.
 /// Fields that do not apply are empty. `regret` is the time over the best time of any variant but peers on the same
 /// problem; disturbed cases have none and are no best.

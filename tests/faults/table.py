@@ -52,18 +52,67 @@ FAULTS = {
     37: "control, C1 and bidirectional characters, and a shell's words, in names, paths and contents through every command",
     38: "100 equal calls that promise equal bits, at 1, 2, 3 and 8 threads, on data that cancels",
 }
+OUTCOMES = {  # what survives
+    1: "`crashed`, with the signal or error named; the next case is right",
+    2: "killed within the timeout and 2 s more: `timeout`",
+    3: "`unsupported` where it is known beforehand, else `out_of_memory`",
+    4: "nothing lost, nothing twice, no orphaned process",
+    5: "every complete record loads, the rest is reported",
+    6: "every one noticed, at most two records lost",
+    7: "exit code 4 with the reason; the journal is whole",
+    8: "each file is the old one or the new one",
+    9: "no record lost",
+    10: "kept apart, or refused",
+    11: "reported as missing; `train` refuses without `--allow-partial`",
+    12: "`wrong`, and in no selector",
+    13: "every variant gives what the oracle gives",
+    14: "right, or `unsupported` with the reason",
+    15: "right up to the limit, `unsupported` with the reason beyond",
+    16: "`verify`, `merge` and `train` reject it as implausible",
+    17: "the selector compiles from the same code; pages, tables and terminals stay inert",
+    18: "exit code 4 in bounded memory; no report of a sanitizer",
+    19: "the sweep goes on, the reason in the record; exit code 3 where a GPU was asked for",
+    20: "flagged; disturbed rounds are repeated whole, so that ratios stay paired",
+    21: "at most 5% of cases called different; no choice that both sweeps find slower by more than 10%",
+    22: "its shards resume",
+    23: "the most similar device's tree that has something to run, and `explain` says so",
+    24: "an error that names the line, or the right answer, in bounded memory",
+    25: "it waits and says so; `train` refuses and names the cause, or its choices cost at most 1.10 of the idle ones",
+    26: "exit code 2, nothing is written",
+    27: "exit code 4 with the reason; 141 in silence for the pipe",
+    28: "each file is the old one or the new one, none is left over; exit code 128 + the signal",
+    29: "refused in 2 s and 512 MiB, the option that lifts the limit named; no report of AddressSanitizer",
+    30: "shown as escapes on terminals and in tables; nothing is cut",
+    31: "the neighbours, predictions and labels of double precision",
+    32: "an error value before any launch",
+    33: "`compare` calls at most 5% of pairs and 1% of cases different; finds the slower variant in 95%",
+    34: "an `out_of_memory` value, or the right result; nothing is thrown or kept, the next call works",
+    35: "right results, no hang; the choice of the process's CPUs",
+    36: "refused in 2 s more than sound files take and 512 MiB; links stay links, and no file of others changes",
+    37: "inert on both outputs; nothing of them is executed",
+    38: "equal bits",
+}
 ROWS = dict(sorted((variants.ROWS | sweeps.ROWS | journals.ROWS | library.ROWS | cluster.ROWS | repetition.ROWS |
                     outputs.ROWS | inputs.ROWS | precision.ROWS | comparison.ROWS | hostile.ROWS).items()))
 GPU_ROWS = (1, 2, 3, 12, 13, 15, 21, 32)
 
 
+def count(entry: dict) -> str:
+    """How many of a device's were survived, and all else that went wrong."""
+    device = entry["device"].removeprefix("cpu-")
+    if entry["status"] == "not_run":
+        return f"{device} not run: {entry['reason']}"
+    text = f"{entry['injected']:,}"
+    if entry["survived"] != entry["injected"]:
+        text = f"{entry['survived']:,} of {text}"
+    text += "".join(f", {entry[name]:,} {name.replace('_', ' ')}" for name in ("records_lost", "wrong_choices") if entry[name])
+    return f"{text} {device}"
+
+
 def markdown(entries: list[dict]) -> str:
-    """The outcomes as docs/faults.md shows them: one line per row and device."""
-    lines = ["| # | device | injected | survived | records lost | wrong choices | date |", "| --- | --- | --- | --- | --- | --- | --- |"]
-    for entry in entries:
-        if entry["status"] == "not_run":
-            lines.append(f"| {entry['id']} | {entry['device']} | not run: {entry['reason']} | | | | |")
-        else:
-            counts = [f"{entry[name]:,}" for name in ("injected", "survived", "records_lost", "wrong_choices")]
-            lines.append(f"| {entry['id']} | {entry['device']} | {' | '.join(counts)} | {entry['date']} |")
+    """The faults as docs/faults.md shows them: one line a row, with the counts of every device."""
+    lines = ["| # | fault | outcome | injected, and all survived unless it says otherwise |", "|---:|---|---|---|"]
+    for row, fault in FAULTS.items():
+        counts = "; ".join(count(entry) for entry in entries if entry["id"] == row)
+        lines.append(f"| {row} | {fault} | {OUTCOMES[row]} | {counts} |")
     return "\n".join(lines) + "\n"

@@ -44,8 +44,8 @@ struct Options {
     /// Called by the calling thread, outside of parallel regions; null for nobody. If it returns false, or throws, the
     /// call ends with ErrorCode::cancelled: some results may be written, models and plans stay as they are, and so do
     /// the caller's other calls. Calls that compute call it at 0 and at 1; nearest neighbours, `pairwise_distances` and
-    /// filters of 7x7 work in parts for it and call it after each (docs/library.md). Such a call waits for its results
-    /// whatever `wait` says. Plans have none: their runs only enqueue.
+    /// filters of 7x7 work in parts for it and call it after each (docs/library-calls.md). Such a call waits for its
+    /// results whatever `wait` says. Plans have none: their runs only enqueue.
     ProgressFunction progress = nullptr;
     void* progress_user = nullptr;  ///< handed to `progress`
 };

@@ -2,7 +2,7 @@
 
 /// The interface of version 0 for programs that were written for it: `espalier::v0` in place of `espalier`. Matrices
 /// are transposed unless asked otherwise, and layouts come after the options. It goes with the next minor version; what
-/// to write instead stands in each warning and in docs/library.md.
+/// to write instead stands in each warning and in docs/abi.md.
 
 #include "espalier/espalier.hpp"
 
