@@ -545,6 +545,8 @@ TEST(Table, ASummaryTellsWhatEachColumnWasTakenFor) {
                   "  play: label, 2 classes: no, yes"}));
     const auto wide = summary_of("i.csv", read_table(folder.file("i.csv", "1,2,3,4,5,a\n6,7,8,?,9,a\n"), {}), 3);
     ASSERT_EQ(wide.size(), 5U);
+    EXPECT_EQ(summary_of("z.csv", read_table(folder.file("z.csv", "x,y\n-0.0,a\n-1,b\n"), {}), 3)[1],
+              "  x: numeric, -1 to 0");
     EXPECT_EQ(wide[3], "  and 3 more columns: 3 numeric, 0 nominal, 1 cell missing");
     EXPECT_EQ(wide[4], "  column 6: label, 1 class: a");
 }

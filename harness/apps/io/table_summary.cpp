@@ -21,7 +21,7 @@ std::string range_of(std::span<const Number> values) {
         least = std::min(least, value);
         most = std::max(most, value);
     }
-    return fmt::format("{} to {}", least, most);
+    return fmt::format("{} to {}", least + 0.0, most + 0.0);  // not -0
 }
 
 std::string categories_of(const Column& column, const char* one, const char* more) {
