@@ -77,6 +77,7 @@ public:
     }
 
     Table read() {
+        constexpr std::size_t kAhead = 8;  // columns
         std::vector<std::string_view> fields;
         while (records_.next(fields)) {
             if (!has_label(fields)) {
@@ -87,6 +88,7 @@ public:
             Number* to = cells_.add_row().data();
             for (std::size_t c = 0; c < states_.size(); ++c) {
                 CellState& state = states_[c];
+                if (c + kAhead < states_.size()) states_[c + kAhead].memo.prefetch();
                 const std::string_view cell = fields[state.position];
                 Number kept = 0;
                 if (const auto number = state.plain ? plain_number(cell) : std::nullopt) {
