@@ -406,6 +406,15 @@ void add_exact_neighbours(Calls& calls) {
             return made(model.value().predict({queries.data(), 60, 3}));
         };
     });
+    calls.add("exact_codes", [] {
+        return [types = std::vector<AttributeType>(3, AttributeType::nominal), points = numbers<double>(200 * 3, 5),
+                classes = numbers<std::int32_t>(200), queries = numbers<double>(60 * 3, 7)] {
+            const NeighbourRule rule{.k = 3, .distance = {Metric::mixed_euclidean, Missing::allowed, types}};
+            const auto model = ExactKnnClassifier::fit(cpu(), {points.data(), 200, 3}, classes, rule);
+            if (!model) return made(model);
+            return made(model.value().predict({queries.data(), 60, 3}));
+        };
+    });
     calls.add("exact_regress", [rule] {
         return [rule, points = numbers<double>(200 * 3), targets = numbers<double>(200),
                 queries = numbers<double>(60 * 3, 7)] {

@@ -373,6 +373,51 @@ TEST(ExactKnnRegressor, TargetsStayDoubles) {
     EXPECT_EQ(indices[3], 1);
 }
 
+TEST(ExactKnnModels, TakeOverPoints) {
+    std::vector<double> values;
+    for (int i = 0; i < 300; ++i) values.push_back((i * 37 % 101) / 7.0);
+    for (int i = 0; i < 30; ++i) values.push_back(values[static_cast<std::size_t>(i)]);  // ten items are there twice
+    const auto owned = [&] { return OwnedItemsOfDoubles{values, 110, 3}; };
+    const ItemsOfDoubles items{values.data(), 110, 3}, queries{values.data() + 60, 40, 3};
+    std::vector<std::int32_t> classes(110);
+    std::vector<double> targets(110);
+    for (std::size_t i = 0; i < 110; ++i) {
+        classes[i] = static_cast<std::int32_t>(i % 4);
+        targets[i] = static_cast<double>(i);
+    }
+    const std::vector<double> weights{2, 0, 0.5}, all{1, 3, 2};
+    const Device cpu = Device::cpu();
+    for (const Metric metric : {Metric::euclidean, Metric::cosine})
+        for (const ExactDistance& distance :
+             {ExactDistance{}, ExactDistance{.weights = weights}, ExactDistance{.weights = all},
+              ExactDistance{.metric = ExactMetric::hamming}}) {
+            const NeighbourRule rule{.k = 7, .distance = {.metric = metric}};
+            const auto classifier = ExactKnnClassifier::fit(cpu, owned(), classes, rule, distance);
+            ASSERT_TRUE(classifier) << classifier.error().message;
+            EXPECT_EQ(classifier.value().predict(queries).value(),
+                      ExactKnnClassifier::fit(cpu, items, classes, rule, distance).value().predict(queries).value());
+            const auto regressor = ExactKnnRegressor::fit(cpu, owned(), targets, rule, distance);
+            ASSERT_TRUE(regressor) << regressor.error().message;
+            EXPECT_EQ(regressor.value().predict(queries).value(),
+                      ExactKnnRegressor::fit(cpu, items, targets, rule, distance).value().predict(queries).value());
+            const auto found = ExactNearestNeighbours::fit(cpu, owned(), rule, distance).value().kneighbors(queries);
+            const auto same = ExactNearestNeighbours::fit(cpu, items, rule, distance).value().kneighbors(queries);
+            EXPECT_EQ(found.value().indices, same.value().indices);
+            EXPECT_EQ(found.value().distances, same.value().distances);
+        }
+    const auto refused = [&](std::int64_t count, std::int64_t dims) -> Result<void> {
+        const auto model = ExactNearestNeighbours::fit(cpu, OwnedItemsOfDoubles{values, count, dims}, {.k = 1});
+        return model ? Result<void>{} : Result<void>(model.error());
+    };
+    expect_invalid(refused(109, 3), "330 numbers, which are not 109 items of 3 attributes");
+    expect_invalid(refused(-110, -3), "330 numbers");
+    expect_invalid(refused(0, 0), "330 numbers");
+    expect_invalid(refused(std::int64_t{1} << 62, 4), "330 numbers");
+    expect_ok(refused(330, 1));
+    EXPECT_EQ(ExactNearestNeighbours::fit(cpu, OwnedItemsOfDoubles{}, {.k = 1}).value().kneighbors({}).value().queries,
+              0);
+}
+
 TEST(ExactKnnRegressor, BadArgumentsAreNamed) {
     const Data points{2, {1, 2, 3, 4}};
     const std::vector<double> targets{1, 2};

@@ -110,8 +110,8 @@ class NumbersByOption : public Columns, public testing::WithParamInterface<Read>
 TEST_P(NumbersByOption, AreRead) {
     const Table table = read(table_of(GetParam().cells), GetParam().options);
     EXPECT_EQ(table.schema.attributes[0].kind, ColumnKind::numeric);
-    EXPECT_EQ(table.rows.attributes[0], GetParam().values);
-    EXPECT_EQ(read_test(table, table_of(GetParam().cells), GetParam().options).attributes[0], GetParam().values);
+    EXPECT_EQ(table.rows.attributes.column(0), GetParam().values);
+    EXPECT_EQ(read_test(table, table_of(GetParam().cells), GetParam().options).attributes.column(0), GetParam().values);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -208,14 +208,14 @@ TEST_F(Columns, CodesThatAreNumbersCompareAsNumbers) {
     const TableOptions options{.nominal = {"zip"}};
     const Table train = read("zip,y\n10115,a\n10115.0,b\n70173,a\n01067,b\n", options);
     EXPECT_EQ(train.schema.attributes[0].values, (Texts{"10115", "70173", "01067"}));
-    EXPECT_EQ(train.rows.attributes[0], (Values{0, 0, 1, 2}));
-    EXPECT_EQ(read_test(train, "zip\n70173.0\n1.0115e4\n01067\n", options).attributes[0], (Values{1, 0, 2}));
+    EXPECT_EQ(train.rows.attributes.column(0), (Values{0, 0, 1, 2}));
+    EXPECT_EQ(read_test(train, "zip\n70173.0\n1.0115e4\n01067\n", options).attributes.column(0), (Values{1, 0, 2}));
     expect_holds(test_refusal(train, "zip\n1067\n", options), {"value '1067' does not occur"});
     // Without an option, among more texts.
     const Table mixed = read("m,y\na,p\nb,q\n7.0,p\n7,q\na,p\nb,q\nc,p\nc,q\n-0,p\n0,q\na,p\n");
     EXPECT_EQ(mixed.schema.attributes[0].values, (Texts{"a", "b", "7", "c", "0"}));
-    EXPECT_EQ(mixed.rows.attributes[0], (Values{0, 1, 2, 2, 0, 1, 3, 3, 4, 4, 0}));
-    EXPECT_EQ(read_test(mixed, "m\n7e0\nc\n").attributes[0], (Values{2, 3}));
+    EXPECT_EQ(mixed.rows.attributes.column(0), (Values{0, 1, 2, 2, 0, 1, 3, 3, 4, 4, 0}));
+    EXPECT_EQ(read_test(mixed, "m\n7e0\nc\n").attributes.column(0), (Values{2, 3}));
     // A number whose spelling would be lost.
     expect_holds(refusal("m,y\na,p\nb,q\n007,p\na,q\nb,p\n"), {"line 4, column 'm'", "'007'", "--nominal 1"});
     EXPECT_EQ(read("m,y\na,p\nb,q\n007,p\n7,q\nb,p\n", {.nominal = {"m"}}).schema.attributes[0].values,
@@ -223,7 +223,7 @@ TEST_F(Columns, CodesThatAreNumbersCompareAsNumbers) {
     // The first line, which is a row, comes first.
     const Table row = read("7,p\na,q\n7.0,p\na,q\nb,p\nb,p\n");
     EXPECT_EQ(row.schema.attributes[0].values, (Texts{"7", "a", "b"}));
-    EXPECT_EQ(row.rows.attributes[0], (Values{0, 1, 0, 1, 2, 2}));
+    EXPECT_EQ(row.rows.attributes.column(0), (Values{0, 1, 0, 1, 2, 2}));
 }
 
 TEST_F(Columns, LiteralsBeyondTheTypeAreRefused) {
@@ -231,7 +231,8 @@ TEST_F(Columns, LiteralsBeyondTheTypeAreRefused) {
     for (const std::string& cell : {"1" + zeros + "e-300", std::string("1e400"), std::string("-1e400"),
                                     std::string("inf"), std::string("-Infinity")})
         expect_holds(refusal("v,y\n1,p\n" + cell + ",q\n"), {"line 3, column 'v'", "infinite"});
-    EXPECT_EQ(read("v,y\n0." + zeros + "123,p\n1e-400,q\n5e-324,q\n").rows.attributes[0], (Values{0, 0, 5e-324}));
+    EXPECT_EQ(read("v,y\n0." + zeros + "123,p\n1e-400,q\n5e-324,q\n").rows.attributes.column(0),
+              (Values{0, 0, 5e-324}));
     expect_holds(refusal("v,y\n1,p\n2,q\n0x1F,p\n"), {"line 4", "'0x1F' is not a number"});
 }
 
@@ -242,14 +243,14 @@ TEST_F(Columns, ALabelThatIsEmptyThroughoutIsNone) {
         const Rows rows = read_test(train, text, {}, &has_label);
         EXPECT_FALSE(has_label) << text;
         EXPECT_TRUE(rows.classes.empty());
-        EXPECT_EQ(rows.attributes[0][0], 1);
+        EXPECT_EQ(rows.attributes.at(0, 0), 1);
     }
     EXPECT_EQ(read_test(train, "x,y,t\n1,2,a\n4,4,b\n", {}, &has_label).size(), 2U);
     EXPECT_TRUE(has_label);
     expect_holds(test_refusal(train, "x,y,t\n1,2,\n4,4,b\n"), {"line 3, column 't'", "all of them, or none"});
     expect_holds(test_refusal(train, "x,y,t\n1,2,a\n4,4,\n"), {"line 3, column 't'", "the label is missing"});
     const Table words = read("x,t\nred,a\nblue,b\nred,a\n");
-    EXPECT_EQ(read_test(words, "blue,\nred,\n", {}, &has_label).attributes[0], (Values{1, 0})) << "no header";
+    EXPECT_EQ(read_test(words, "blue,\nred,\n", {}, &has_label).attributes.column(0), (Values{1, 0})) << "no header";
     EXPECT_FALSE(has_label);
     const TableOptions regression{.numeric_label = true};
     const Table numbers = read("x,t\n1,2.5\n2,3.5\n", regression);
@@ -260,14 +261,14 @@ TEST_F(Columns, ALabelThatIsEmptyThroughoutIsNone) {
 TEST_F(Columns, WhatOnlyTheTestTableHasMayBeLeftOut) {
     const TableOptions options{.ignored = {"note"}, .ignored_elsewhere = true};
     const Table train = read("x,y\n1,a\n2,b\n", options);
-    EXPECT_EQ(read_test(train, "note,x\nhello,1\nyou,2\n", options).attributes[0], (Values{1, 2}));
+    EXPECT_EQ(read_test(train, "note,x\nhello,1\nyou,2\n", options).attributes.column(0), (Values{1, 2}));
     EXPECT_EQ(read_test(train, "x,note,y\n1,hello,a\n", options).classes, (std::vector<std::int32_t>{0}));
     expect_holds(test_refusal(train, "x\n1\n", options), {"test.csv", "'note' for --ignore", "nor has the training"});
     expect_holds(refusal("x,y\n1,a\n", {.ignored = {"note"}}), {"has no column 'note' for --ignore"});
     const TableOptions both{.ignored = {"note", "id"}, .ignored_elsewhere = true};
     const Table with_id = read("id,x,y\n1,1,a\n2,2,b\n", both);
     EXPECT_EQ(with_id.schema.attributes.size(), 1U);
-    EXPECT_EQ(read_test(with_id, "x,note\n1,hello\n", both).attributes[0], (Values{1}));
+    EXPECT_EQ(read_test(with_id, "x,note\n1,hello\n", both).attributes.column(0), (Values{1}));
 }
 
 TEST_F(Columns, AllEmptyColumnsAreNamedAtOnce) {
@@ -324,6 +325,45 @@ TEST_F(Columns, ASummaryNamesUnits) {
     EXPECT_EQ(lines[3], "  c: numeric, 0.25 to 0.5 of a day");
 }
 
+TEST_F(Columns, TextsThatComeAgainAreCountedAndCoded) {
+    // More different texts than are remembered, short and long ones, numbers and gaps among them; few and many columns.
+    for (const int columns : {2, 1200}) {
+        std::string text, names;
+        std::vector<Number> codes;
+        std::vector<std::string> values;
+        std::int64_t missing = 0;
+        for (int row = 0; row < 900; ++row) {
+            std::string cell = "t" + std::to_string(row * row % (columns == 2 ? 300 : 12));
+            if (row % 7 == 0) cell = "a text of more bytes than sixteen " + std::to_string(row % 3);
+            if (row % 11 == 0) cell = row % 2 ? "NA" : "";
+            if (row % 13 == 0) cell = std::to_string(row % 4);
+            const bool gap = cell.empty() || cell == "NA";
+            missing += gap;
+            const auto known = std::find(values.begin(), values.end(), cell);
+            if (!gap && known == values.end()) values.push_back(cell);
+            codes.push_back(gap ? NAN
+                                : static_cast<Number>(std::find(values.begin(), values.end(), cell) - values.begin()));
+            for (int c = 1; c < columns; ++c) text += cell + ",";
+            text += row % 2 ? "p\n" : "q\n";
+        }
+        const Table table = read(text, {.header = TableOptions::Header::absent});
+        for (const std::size_t c : {std::size_t{0}, static_cast<std::size_t>(columns) - 2}) {
+            EXPECT_EQ(table.schema.attributes[c].values, values);
+            EXPECT_EQ(table.schema.attributes[c].missing, missing);
+            for (std::size_t row = 0; row < codes.size(); ++row)
+                if (std::isnan(codes[row]))
+                    EXPECT_TRUE(std::isnan(table.rows.attributes.at(row, c))) << row;
+                else
+                    EXPECT_EQ(table.rows.attributes.at(row, c), codes[row]) << row;
+        }
+    }
+    // What was remembered counts where numbers and texts are weighed against each other.
+    std::string numbers = "v,y\n";
+    for (int i = 0; i < 30; ++i) numbers += (i % 2 ? "low,p\n" : std::to_string(i) + ",q\n");
+    expect_holds(message_of<BadFile>([&] { static_cast<void>(read(numbers)); }), {"'low' is not a number", "--nominal 1"});
+    EXPECT_EQ(read(numbers + "low,p\n").schema.attributes[0].kind, ColumnKind::nominal);
+}
+
 TEST_F(Columns, WideTablesAreReadInTheMemoryOfTheirNumbers) {
     // 2,000 columns of 60 different numbers each: their texts once took 15 MB.
     std::string text;
@@ -332,10 +372,10 @@ TEST_F(Columns, WideTablesAreReadInTheMemoryOfTheirNumbers) {
         text += row % 2 ? "a\n" : "b\n";
     }
     const Table table = read(text, {.max_bytes = 60 * 2001 * 8 + 8});
-    ASSERT_EQ(table.rows.attributes.size(), 2000U);
+    ASSERT_EQ(table.rows.attributes.columns(), 2000U);
     for (const std::size_t c : {std::size_t{0}, std::size_t{1999}})
         for (const std::size_t row : {std::size_t{0}, std::size_t{59}})
-            EXPECT_EQ(table.rows.attributes[c][row], static_cast<double>(row * 2000 + c) + 0.25);
+            EXPECT_EQ(table.rows.attributes.at(row, c), static_cast<double>(row * 2000 + c) + 0.25);
 }
 
 }  // namespace

@@ -51,23 +51,23 @@ TEST_F(Formats, ArffSaysWhatColumnsAre) {
     EXPECT_EQ(read.schema.attributes[3].values, (std::vector<std::string>{"it's \"fine\", so", "b"}));
     EXPECT_EQ(read.schema.label.name, "play");
     EXPECT_EQ(read.rows.classes, (std::vector<std::int32_t>{1, 0, 0}));
-    EXPECT_EQ(read.rows.attributes[1][0], 21.5);
-    EXPECT_TRUE(std::isnan(read.rows.attributes[1][1]));
-    EXPECT_EQ(read.rows.attributes[2], (std::vector<Number>{80, 90, 70}));
-    EXPECT_EQ(read.rows.attributes[4][0], 1);
-    EXPECT_EQ(read.rows.attributes[4][1], 20088);  // days from 1970-01-01 to 2024-12-31
-    EXPECT_TRUE(std::isnan(read.rows.attributes[0][2]) && std::isnan(read.rows.attributes[4][2]));
+    EXPECT_EQ(read.rows.attributes.at(0, 1), 21.5);
+    EXPECT_TRUE(std::isnan(read.rows.attributes.at(1, 1)));
+    EXPECT_EQ(read.rows.attributes.column(2), (std::vector<Number>{80, 90, 70}));
+    EXPECT_EQ(read.rows.attributes.at(0, 4), 1);
+    EXPECT_EQ(read.rows.attributes.at(1, 4), 20088);  // days from 1970-01-01 to 2024-12-31
+    EXPECT_TRUE(std::isnan(read.rows.attributes.at(2, 0)) && std::isnan(read.rows.attributes.at(2, 4)));
 }
 
 TEST_F(Formats, SparseArffHasZerosAndFirstValues) {
     const Table read = table(
         "@relation s\n@attribute a numeric\n@attribute b numeric\n@attribute c {x,y}\n@attribute d {p,q}\n@data\n"
         "{1 2.5, 3 q}\n{}\n{0 -1, 2 y, 3 'p'}\n{0 ?}\n");
-    EXPECT_EQ(read.rows.attributes[0][0], 0);
-    EXPECT_EQ(read.rows.attributes[0][2], -1);
-    EXPECT_TRUE(std::isnan(read.rows.attributes[0][3]));
-    EXPECT_EQ(read.rows.attributes[1], (std::vector<Number>{2.5, 0, 0, 0}));
-    EXPECT_EQ(read.rows.attributes[2], (std::vector<Number>{0, 0, 1, 0}));
+    EXPECT_EQ(read.rows.attributes.at(0, 0), 0);
+    EXPECT_EQ(read.rows.attributes.at(2, 0), -1);
+    EXPECT_TRUE(std::isnan(read.rows.attributes.at(3, 0)));
+    EXPECT_EQ(read.rows.attributes.column(1), (std::vector<Number>{2.5, 0, 0, 0}));
+    EXPECT_EQ(read.rows.attributes.column(2), (std::vector<Number>{0, 0, 1, 0}));
     EXPECT_EQ(read.rows.classes, (std::vector<std::int32_t>{1, 0, 0, 0}));
 }
 
@@ -95,9 +95,9 @@ TEST_F(Formats, LibsvmIsSparse) {
     EXPECT_EQ(read.schema.label.name, "label");
     EXPECT_EQ(read.schema.label.values, (std::vector<std::string>{"-1", "+1", "2"}));
     EXPECT_EQ(read.rows.classes, (std::vector<std::int32_t>{1, 0, 1, 2}));
-    EXPECT_EQ(read.rows.attributes[0], (std::vector<Number>{0.5, 0, 0, 1}));
-    EXPECT_EQ(read.rows.attributes[2], (std::vector<Number>{0, 0, 0, 0}));
-    EXPECT_EQ(read.rows.attributes[3], (std::vector<Number>{-20, 0, 0, 0}));
+    EXPECT_EQ(read.rows.attributes.column(0), (std::vector<Number>{0.5, 0, 0, 1}));
+    EXPECT_EQ(read.rows.attributes.column(2), (std::vector<Number>{0, 0, 0, 0}));
+    EXPECT_EQ(read.rows.attributes.column(3), (std::vector<Number>{-20, 0, 0, 0}));
     const Table targets = table("1.5 1:1\n2.5 1:2\n", {.numeric_label = true});
     EXPECT_EQ(targets.rows.targets, (std::vector<Number>{1.5, 2.5}));
 }
@@ -130,7 +130,7 @@ TEST_F(Formats, PipesAreToldByContent) {
     const Table read = read_table("/dev/fd/" + std::to_string(ends[0]), {});
     writer.join();
     close(ends[0]);
-    EXPECT_EQ(read.rows.attributes[0], (std::vector<Number>{1, 2}));
+    EXPECT_EQ(read.rows.attributes.column(0), (std::vector<Number>{1, 2}));
 }
 
 TEST_F(Formats, CsvStaysCsv) {

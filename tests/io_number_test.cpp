@@ -2,8 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <cstdlib>
 #include <limits>
+#include <random>
+#include <string>
 
 #include "harness/apps/io/amount.hpp"
 #include "harness/apps/io/number.hpp"
@@ -87,6 +92,49 @@ struct Grouped {
     const char* text;
     double value;
 };
+
+TEST(ParseNumber, PlainNumbersAreTheNearestDoubles) {
+    std::mt19937_64 random(7);
+    for (int i = 0; i < 200'000; ++i) {
+        const int digits = 1 + static_cast<int>(random() % 15), decimals = static_cast<int>(random() % 16) % digits;
+        std::string text;
+        for (int d = 0; d < digits; ++d) text += static_cast<char>('0' + random() % 10);
+        if (text[0] == '0' && digits - decimals > 1) text[0] = '1';
+        if (decimals > 0) text.insert(text.size() - static_cast<std::size_t>(decimals), ".");
+        if (random() % 2) text.insert(0, "-");
+        const auto plain = parse_plain_number(text, '.');
+        ASSERT_TRUE(plain) << text;
+        ASSERT_EQ(std::bit_cast<std::uint64_t>(*plain),
+                  std::bit_cast<std::uint64_t>(std::strtod(text.c_str(), nullptr)))
+            << text;
+    }
+    EXPECT_EQ(parse_plain_number("12,5", ','), 12.5);
+    EXPECT_TRUE(std::signbit(*parse_plain_number("-0", '.')));
+    for (const char* other : {"",
+                              "-",
+                              ".",
+                              "-.5",
+                              ".5",
+                              "5.",
+                              "+5",
+                              "007",
+                              "-00.5",
+                              "1e3",
+                              "1.2.3",
+                              "12,5",
+                              " 1",
+                              "1 ",
+                              "--1",
+                              "1-",
+                              "0x1",
+                              "inf",
+                              "nan",
+                              "1234567890123456",
+                              "1.234567890123456",
+                              "1/",
+                              "1:"})
+        EXPECT_FALSE(parse_plain_number(other, '.')) << other;
+}
 
 TEST(ParseNumber, GroupsOfDigits) {
     const std::vector<Grouped> cases{

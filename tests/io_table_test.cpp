@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include <cmath>
+#include <random>
 #include <thread>
 
 #include "harness/apps/io/bad_file.hpp"
@@ -71,6 +72,41 @@ TEST(Csv, OtherDelimitersAndAByteOrderMark) {
     EXPECT_EQ(records(folder.file("a.tsv", "1\t\t2\n"), '\t'), (Records{{"1", "", "2"}}));
 }
 
+TEST(Csv, FieldsOfEveryLengthAreFound) {
+    const TemporaryFolder folder;
+    std::mt19937 random(3);
+    for (const char delimiter : {',', ';', '\t', '|'})
+        for (const char* line_end : {"\n", "\r\n", "\r"}) {
+            std::string text;
+            std::vector<std::vector<std::string>> records;
+            while (text.size() < 1'200'000) {  // beyond what is read at once
+                std::vector<std::string> fields(2 + random() % 30);
+                for (std::string& field : fields) {
+                    field = std::string(random() % 4 ? random() % 5 : random() % 40, 'x');
+                    for (char& c : field)
+                        c = static_cast<char>(random() % 3 ? '0' + random() % 10 : 0xC0 + random() % 32);
+                }
+                for (std::size_t i = 0; i < fields.size(); ++i) {
+                    text += i > 0 ? std::string(1, delimiter) : "";
+                    text += (random() % 8 ? "" : "  ") + fields[i] + (random() % 8 ? "" : " ");
+                }
+                text += line_end;
+                if (random() % 5 == 0) text += std::string("  ") + line_end;  // no record
+                records.push_back(std::move(fields));
+            }
+            text += "last" + std::string(1, delimiter) + "one";  // without a line end
+            records.push_back({"last", "one"});
+            CsvReader reader(folder.file("t.csv", text), delimiter);
+            std::vector<std::string_view> fields;
+            for (const auto& record : records) {
+                ASSERT_TRUE(reader.next(fields));
+                ASSERT_EQ(std::vector<std::string>(fields.begin(), fields.end()), record) << reader.line();
+            }
+            EXPECT_FALSE(reader.next(fields));
+            EXPECT_EQ(reader.share(), 1);
+        }
+}
+
 TEST(Csv, RecordsAcrossBlocksSurvive) {
     // Records of every length around the reader's block of 1 MiB, with and without quotes.
     const TemporaryFolder folder;
@@ -126,11 +162,11 @@ TEST(Table, ReadsNumericNominalAndMissingCells) {
     EXPECT_EQ(sky.values, (std::vector<std::string>{"sunny", "rain"}));
     EXPECT_EQ(sky.missing, 2);
     const auto& values = table.rows.attributes;
-    EXPECT_EQ(values[0][0], 21.5);
-    EXPECT_TRUE(std::isnan(values[0][1]));
-    EXPECT_EQ(values[0][3], 30);
-    EXPECT_EQ(values[1][1], 1);
-    EXPECT_TRUE(std::isnan(values[1][2]));
+    EXPECT_EQ(values.at(0, 0), 21.5);
+    EXPECT_TRUE(std::isnan(values.at(1, 0)));
+    EXPECT_EQ(values.at(3, 0), 30);
+    EXPECT_EQ(values.at(1, 1), 1);
+    EXPECT_TRUE(std::isnan(values.at(2, 1)));
     EXPECT_EQ(table.schema.label.values, (std::vector<std::string>{"no", "yes"})) << "classes sort by text";
     EXPECT_EQ(table.rows.classes, (std::vector<std::int32_t>{1, 0, 1, 0, 1}));
 }
@@ -193,7 +229,7 @@ TEST(Table, ATestFileIsMatchedByNameOrByPosition) {
         return std::pair{rows, reader.schema().has_label};
     };
     const auto by_name = read("y,b,a\nq,6,5\n");
-    EXPECT_EQ(by_name.first.attributes, (std::vector<std::vector<double>>{{5}, {6}}));
+    EXPECT_EQ(by_name.first.attributes, (Cells({{5}, {6}})));
     EXPECT_EQ(by_name.first.classes, (std::vector<std::int32_t>{1}));
     const auto by_position = read("5,6,q\n");
     EXPECT_EQ(by_position.first.attributes, by_name.first.attributes);
@@ -263,7 +299,7 @@ TEST(Table, AKeyIsNoNominalAttribute) {
 TEST(Table, NumbersMayBeTakenAsNominal) {
     const TemporaryFolder folder;
     const Table table = read_table(folder.file("t.csv", "zip,y\n70173,a\n10115,b\n70173,b\n"), {.nominal = {"zip"}});
-    EXPECT_EQ(table.rows.attributes[0], (std::vector<double>{0, 1, 0}));
+    EXPECT_EQ(table.rows.attributes.column(0), (std::vector<double>{0, 1, 0}));
 }
 
 TEST(Table, TargetsOfARegressionAreNumbers) {
@@ -277,7 +313,7 @@ TEST(Table, NumbersAreDoubles) {
     const TemporaryFolder folder;
     const Table table = read_table(folder.file("t.csv", "seconds,y\n1700000001,1e39\n1700000001.25,-1e-400\n"),
                                    {.numeric_label = true});
-    EXPECT_EQ(table.rows.attributes[0], (std::vector<double>{1700000001, 1700000001.25}));
+    EXPECT_EQ(table.rows.attributes.column(0), (std::vector<double>{1700000001, 1700000001.25}));
     EXPECT_EQ(table.rows.targets, (std::vector<double>{1e39, 0})) << "what is too small is zero";
 }
 
@@ -291,8 +327,8 @@ TEST(Table, WholeColumnsDecideWhatTheyHold) {
             read_table(folder.file("t.csv", "a,b,y\n" + std::string(missing) + ",red,p\n1.5,12,q\n-2,blue,p\n"), {});
         EXPECT_EQ(table.schema.attributes[0].kind, ColumnKind::numeric);
         EXPECT_EQ(table.schema.attributes[0].missing, 1);
-        EXPECT_TRUE(std::isnan(table.rows.attributes[0][0]));
-        EXPECT_EQ(table.rows.attributes[0][2], -2);
+        EXPECT_TRUE(std::isnan(table.rows.attributes.at(0, 0)));
+        EXPECT_EQ(table.rows.attributes.at(2, 0), -2);
         EXPECT_EQ(table.schema.attributes[1].kind, ColumnKind::nominal) << "most of it is text";
     }
 }
@@ -324,7 +360,7 @@ class RowsWithoutALabel : public testing::TestWithParam<Labels> {};
 TEST_P(RowsWithoutALabel, AreSkippedAndCounted) {
     const TemporaryFolder folder;
     const Table table = read_table(folder.file("t.csv", GetParam().text), {.numeric_label = GetParam().numeric});
-    EXPECT_EQ(table.rows.attributes[0], GetParam().values);
+    EXPECT_EQ(table.rows.attributes.column(0), GetParam().values);
     EXPECT_EQ(std::max(table.rows.classes.size(), table.rows.targets.size()), table.rows.size());
     EXPECT_EQ(table.numbers, GetParam().numbers);
     EXPECT_EQ(table.unlabelled.rows, GetParam().skipped);
@@ -351,9 +387,9 @@ TEST(Table, UnknownValuesMayBeIgnored) {
     Rows rows;
     ASSERT_TRUE(reader.read(rows, 10));
     const auto& known = train.schema.attributes[1].values;
-    EXPECT_EQ(rows.attributes[1][0], static_cast<double>(known.size()));
-    EXPECT_EQ(rows.attributes[1][1], static_cast<double>(known.size()));
-    EXPECT_EQ(known[static_cast<std::size_t>(rows.attributes[1][2])], "rain");
+    EXPECT_EQ(rows.attributes.at(0, 1), static_cast<double>(known.size()));
+    EXPECT_EQ(rows.attributes.at(1, 1), static_cast<double>(known.size()));
+    EXPECT_EQ(known[static_cast<std::size_t>(rows.attributes.at(2, 1))], "rain");
     EXPECT_EQ(reader.schema().attributes[1].unknown, 2);
     // A class must be known all the same, and what may be a header must be told.
     TableReader classes(folder.file("test.csv", "temperature,sky,play\n1,fog,maybe\n"), options, train.schema);
@@ -366,8 +402,8 @@ TEST(Table, UnknownValuesMayBeIgnored) {
     row.header = TableOptions::Header::absent;
     rows = {};
     EXPECT_TRUE(TableReader(path, row, names.schema).read(rows, 10));
-    EXPECT_EQ(rows.attributes[0][0], 2);
-    EXPECT_EQ(names.schema.attributes[0].values[static_cast<std::size_t>(rows.attributes[0][1])], "red");
+    EXPECT_EQ(rows.attributes.at(0, 0), 2);
+    EXPECT_EQ(names.schema.attributes[0].values[static_cast<std::size_t>(rows.attributes.at(1, 0))], "red");
 }
 
 TEST(StandardScale, CentresAndDividesByTheTrainingRowsDeviation) {
@@ -376,26 +412,26 @@ TEST(StandardScale, CentresAndDividesByTheTrainingRowsDeviation) {
                                        {"constant", 2, ColumnKind::numeric},
                                        {"empty", 3, ColumnKind::numeric}},
                         .label = {}};
-    Rows train{.attributes = {{1, NAN, 3, 5}, {0, 1, 0, 1}, {0.1, 0.1, 0.1, 0.1}, {NAN, NAN, NAN, NAN}},
+    Rows train{.attributes = Cells({{1, NAN, 3, 5}, {0, 1, 0, 1}, {0.1, 0.1, 0.1, 0.1}, {NAN, NAN, NAN, NAN}}),
                .classes = {},
                .targets = {}};
     const StandardScale scale("train.csv", schema, train);
     scale.apply("train.csv", train);
     const double deviation = std::sqrt(8.0 / 3);  // of the population: 1, 3, 5 around 3
-    EXPECT_DOUBLE_EQ(train.attributes[0][0], -2 / deviation);
-    EXPECT_TRUE(std::isnan(train.attributes[0][1]));
-    EXPECT_EQ(train.attributes[1], (std::vector<double>{0, 1, 0, 1}));
-    for (const double value : train.attributes[2]) EXPECT_NEAR(value, 0, 1e-16);
-    Rows test{.attributes = {{4}, {1}, {1.1}, {7}}, .classes = {}, .targets = {}};
+    EXPECT_DOUBLE_EQ(train.attributes.at(0, 0), -2 / deviation);
+    EXPECT_TRUE(std::isnan(train.attributes.at(1, 0)));
+    EXPECT_EQ(train.attributes.column(1), (std::vector<double>{0, 1, 0, 1}));
+    for (const double value : train.attributes.column(2)) EXPECT_NEAR(value, 0, 1e-16);
+    Rows test{.attributes = Cells({{4}, {1}, {1.1}, {7}}), .classes = {}, .targets = {}};
     scale.apply("test.csv", test);
-    EXPECT_DOUBLE_EQ(test.attributes[0][0], 1 / deviation);
-    EXPECT_DOUBLE_EQ(test.attributes[2][0], 1.0);
-    EXPECT_EQ(test.attributes[3][0], 7);
-    train.attributes[0] = {1e200, -1e200, 0, 0};
+    EXPECT_DOUBLE_EQ(test.attributes.at(0, 0), 1 / deviation);
+    EXPECT_DOUBLE_EQ(test.attributes.at(0, 2), 1.0);
+    EXPECT_EQ(test.attributes.at(0, 3), 7);
+    train.attributes.set_column(0, std::vector<double>{1e200, -1e200, 0, 0});
     expect_holds(message_of<BadFile>([&] { StandardScale("train.csv", schema, train); }),
                  {"train.csv: column 'x'", "too wide", "--scale standard"});
-    train.attributes[0] = {1e-150, 0, 0, 0};
-    test.attributes[0] = {1e300};
+    train.attributes.set_column(0, std::vector<double>{1e-150, 0, 0, 0});
+    test.attributes.set_column(0, std::vector<double>{1e300});
     const StandardScale narrow("train.csv", schema, train);
     expect_holds(message_of<BadFile>([&] { narrow.apply("test.csv", test); }), {"test.csv: column 'x'", "infinite"});
 }
@@ -406,11 +442,11 @@ TEST(Table, DecimalCommasAreOffered) {
     expect_holds(message_of<BadFile>([&] { read_table(path, {.delimiter = ';'}); }),
                  {"t.csv: line 2, column 'a'", "'12,8'", "--decimal ','"});
     const Table table = read_table(path, {.delimiter = ';', .decimal = ','});
-    EXPECT_EQ(table.rows.attributes[0], (std::vector<double>{12.8, 13, -0.5}));
+    EXPECT_EQ(table.rows.attributes.column(0), (std::vector<double>{12.8, 13, -0.5}));
     TableReader reader(folder.file("test.csv", "a;b\n7,25;1\n"), {.delimiter = ';', .decimal = ','}, table.schema);
     Rows rows;
     reader.read(rows, 10);
-    EXPECT_EQ(rows.attributes[0], (std::vector<double>{7.25}));
+    EXPECT_EQ(rows.attributes.column(0), (std::vector<double>{7.25}));
     // One among points, quoted, in a table to predict for, in a target; points where commas are the rule.
     expect_holds(message_of<BadFile>([&] { read_table(folder.file("t.csv", "a,y\n1.5,p\n\"2,5\",q\n3,p\n"), {}); }),
                  {"line 3", "'2,5'", "--decimal ','"});
@@ -438,8 +474,8 @@ TEST(Table, AHeaderWithNumbersIsNoRow) {
         EXPECT_FALSE(data.schema.named) << rows << data.header;
         expect_holds(data.header, {"line 1 is a row"});
     }
-    EXPECT_TRUE(std::isnan(table("N/A,2,x\n3,4,y\n").rows.attributes[0][0])) << "the first row comes first";
-    EXPECT_EQ(table("1,2,x\n3,4,y\n").rows.attributes[0], (std::vector<double>{1, 3}));
+    EXPECT_TRUE(std::isnan(table("N/A,2,x\n3,4,y\n").rows.attributes.at(0, 0))) << "the first row comes first";
+    EXPECT_EQ(table("1,2,x\n3,4,y\n").rows.attributes.column(0), (std::vector<double>{1, 3}));
     // An option that names a column by this line decides.
     EXPECT_EQ(table("2019,2020,class\n3,4,y\n", {.label = "class"}).rows.size(), 1U);
 }
@@ -472,10 +508,9 @@ TEST(Table, ATestFileMayHaveNumbersInItsHeader) {
         reader.read(rows, 100);
         return rows.attributes;
     };
-    using Values = std::vector<std::vector<double>>;
-    EXPECT_EQ(rows_of("id,2019\n5,6\n"), (Values{{5}, {6}}));
-    EXPECT_EQ(rows_of("2019,id\n6,5\n"), (Values{{5}, {6}}));
-    EXPECT_EQ(rows_of("5,6\n7,8\n"), (Values{{5, 7}, {6, 8}}));
+    EXPECT_EQ(rows_of("id,2019\n5,6\n"), (Cells({{5}, {6}})));
+    EXPECT_EQ(rows_of("2019,id\n6,5\n"), (Cells({{5}, {6}})));
+    EXPECT_EQ(rows_of("5,6\n7,8\n"), (Cells({{5, 7}, {6, 8}})));
     expect_holds(message_of<BadFile>([&] { rows_of("id,2020\n5,6\n"); }), {"column '2020' is not in the training"});
     const Table words = read_table(folder.file("words.csv", "sky,c\nred,a\nblue,b\nred,a\n"), {});
     TableReader reader(folder.file("test.csv", "blue,a\n"), {}, words.schema);
@@ -489,8 +524,8 @@ TEST(Table, ManyDifferentNumbersNeedNoMemoryBesideTheRows) {
     for (int i = 0; i < 20'000; ++i) text += std::to_string(i) + ".5," + std::to_string(i % 7) + ",p\n";
     const Table table = read_table(folder.file("t.csv", text), {.max_bytes = 20'000 * 24});
     for (const int i : {0, 4095, 4096, 4097, 19'999})
-        EXPECT_EQ(table.rows.attributes[0][static_cast<std::size_t>(i)], i + 0.5);
-    EXPECT_EQ(table.rows.attributes[1][19'999], 19'999 % 7);
+        EXPECT_EQ(table.rows.attributes.at(static_cast<std::size_t>(i), 0), i + 0.5);
+    EXPECT_EQ(table.rows.attributes.at(19'999, 1), 19'999 % 7);
     expect_holds(message_of<BadFile>([&] { read_table(folder.file("t.csv", text + "oops,1,p\n"), {}); }),
                  {"line 20002, column 'a'", "'oops' is not a number", "--nominal 1"});
     // Texts count, too: 60,000 of 2,000 bytes are 120 MB.
@@ -510,6 +545,8 @@ TEST(Table, ASummaryTellsWhatEachColumnWasTakenFor) {
                   "  play: label, 2 classes: no, yes"}));
     const auto wide = summary_of("i.csv", read_table(folder.file("i.csv", "1,2,3,4,5,a\n6,7,8,?,9,a\n"), {}), 3);
     ASSERT_EQ(wide.size(), 5U);
+    EXPECT_EQ(summary_of("z.csv", read_table(folder.file("z.csv", "x,y\n-0.0,a\n-1,b\n"), {}), 3)[1],
+              "  x: numeric, -1 to 0");
     EXPECT_EQ(wide[3], "  and 3 more columns: 3 numeric, 0 nominal, 1 cell missing");
     EXPECT_EQ(wide[4], "  column 6: label, 1 class: a");
 }
@@ -565,7 +602,7 @@ TEST(Table, ThreeMillionRowsStreamInBoundedMemory) {
         chunk.clear();
         if (!reader.read(chunk, 10'000)) break;
         rows += static_cast<std::int64_t>(chunk.size());
-        for (const double value : chunk.attributes[1]) sum -= value;
+        for (const double value : chunk.attributes.column(1)) sum -= value;
         for (const auto label : chunk.classes) yes += label;
     }
     writer.join();

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -257,6 +259,56 @@ TEST_F(KnnCommand, ThreeMillionRowsStreamInBoundedMemory) {
     getrusage(RUSAGE_CHILDREN, &usage);
     EXPECT_LT(usage.ru_maxrss, 128 * 1024) << "KiB";
 #endif
+}
+
+/// The most memory that `espalier knn` had at once for these words, in bytes; 0 if it failed.
+std::size_t peak_of(const std::vector<std::string>& words) {
+    std::vector<std::string> all{ESPALIER_PROGRAM, "knn", "--quiet", "--device", "cpu"};
+    all.insert(all.end(), words.begin(), words.end());
+    std::vector<char*> arguments;
+    for (std::string& word : all) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+        execv(ESPALIER_PROGRAM, arguments.data());
+        _exit(127);
+    }
+    int status = 0;
+    rusage usage{};
+    if (wait4(child, &status, 0, &usage) != child || status != 0) return 0;
+    return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
+}
+
+/// Rows of whole numbers of three digits and a label.
+std::string whole_numbers(int rows, int columns) {
+    std::string text;
+    unsigned state = 1;
+    for (int i = 0; i < rows; ++i) {
+        for (int c = 1; c < columns; ++c) {
+            state = state * 1664525 + 1013904223;
+            text += static_cast<char>('1' + (state >> 24) % 9);
+            text += static_cast<char>('0' + (state >> 16) % 10);
+            text += static_cast<char>('0' + (state >> 8) % 10);
+            text += ',';
+        }
+        text += i % 2 ? "a\n" : "b\n";
+    }
+    return text;
+}
+
+TEST_F(KnnCommand, MemoryIsTwiceTheNumbersAtMost) {
+    constexpr std::size_t kBeside = 64 << 20;  // the program, the columns, and what is being read, compared and written
+    for (const auto& [rows, columns] : {std::pair{300, 20'000}, {600'000, 6}}) {
+        const std::string table = folder.file("table.csv", whole_numbers(rows, columns));
+        const std::string few = folder.file("few.csv", whole_numbers(20, columns));
+        const std::size_t numbers = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) * 8;
+        const std::size_t peak = peak_of({"--train", table, "--test", few, "--k", "3", "-o", folder / "out.csv"});
+        EXPECT_GT(peak, numbers) << rows << " x " << columns;
+#if !defined(__SANITIZE_ADDRESS__)
+        EXPECT_LT(peak, 2 * numbers + kBeside) << rows << " x " << columns;
+        EXPECT_LT(peak_of({"--data", table, "--k", "3", "--test-rows", "50"}), 2 * numbers + kBeside) << rows << " x " << columns;
+#endif
+    }
 }
 
 TEST(Split, IsThePublishedShuffle) {

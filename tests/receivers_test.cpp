@@ -64,6 +64,8 @@ INSTANTIATE_TEST_SUITE_P(
         ReceiversCase{"NoHeight", "name,x,y\nA,1,2\n", {}, {"lacks z"}},
         ReceiversCase{"EmptyName", "name,x,y,z\nA,1,2,3\n,4,5,6\n", {}, {"line 3", "no name", "name all"}},
         ReceiversCase{"LackingName", "x,y,z,name\n1,2,3,A\n4,5,6\n", {}, {"line 3", "3 fields", "has 4"}},
+        ReceiversCase{"Semicolons", "name;x;y;z\nA;1;2;3\n", {}, {"line 1", "'name;x;y;z' is one field", "commas"}},
+        ReceiversCase{"Blanks", "1 2 3\n4 5 6\n", {}, {"line 1", "'1 2 3' is one field", "commas"}},
         ReceiversCase{"NoReceivers", "name,x,y,z\n", {}, {"lists no receivers"}},
         ReceiversCase{"Infinite", "x,y,z\n1,2,inf\n", {}, {"line 2", "z is 'inf'"}}),
     [](const auto& one) { return one.param.name; });

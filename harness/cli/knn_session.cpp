@@ -45,37 +45,13 @@ void check_types(const io::Schema& schema, const KnnSettings& settings) {
 }
 
 bool any_missing(const io::Rows& rows) {
-    return std::any_of(rows.attributes.begin(), rows.attributes.end(), [](const auto& values) {
-        return std::any_of(values.begin(), values.end(), [](double value) { return std::isnan(value); });
-    });
+    return std::ranges::any_of(rows.attributes.all(), [](double value) { return std::isnan(value); });
 }
 
-/// A table's attributes one after another, as the library reads them.
-class Packed {
-public:
-    explicit Packed(const io::Rows& rows) : Packed(rows.size(), rows.attributes.size()) {
-        for (std::size_t a = 0; a < dims_; ++a) put(a, rows.attributes[a]);
-    }
-    /// Frees each column when it has been copied: a table is never there twice.
-    explicit Packed(io::Rows&& rows) : Packed(rows.size(), rows.attributes.size()) {
-        for (std::size_t a = 0; a < dims_; ++a) put(a, std::exchange(rows.attributes[a], {}));
-    }
-
-    [[nodiscard]] ItemsOfDoubles items() const {
-        return {values_.get(), static_cast<std::int64_t>(count_), static_cast<std::int64_t>(dims_),
-                Layout::attribute_major};
-    }
-
-private:
-    Packed(std::size_t count, std::size_t dims)
-        : count_(count), dims_(dims), values_(std::make_unique_for_overwrite<double[]>(count * dims)) {}
-    void put(std::size_t attribute, const std::vector<double>& values) {
-        std::copy(values.begin(), values.end(), values_.get() + attribute * count_);
-    }
-
-    std::size_t count_, dims_;
-    std::unique_ptr<double[]> values_;
-};
+/// Rows as the library takes them.
+ItemsOfDoubles items_of(const io::Cells& cells) {
+    return {cells.all().data(), static_cast<std::int64_t>(cells.rows()), static_cast<std::int64_t>(cells.columns())};
+}
 
 }  // namespace
 
@@ -104,12 +80,12 @@ KnnSession::Model KnnSession::fitted(const Device& device, const io::Schema& sch
                                  .p = settings.p,
                                  .degrees = settings.degrees,
                                  .weights = settings.attribute_weights};
-    const std::vector<std::int32_t> classes = std::move(train.classes);
-    const std::vector<double> targets = std::move(train.targets);
-    const Packed points(std::move(train));
+    const auto count = static_cast<std::int64_t>(train.attributes.rows());
+    OwnedItemsOfDoubles points{{}, count, static_cast<std::int64_t>(train.attributes.columns())};
+    points.values = train.attributes.release();
     if (settings.task == Task::classification)
-        return value_or_fail(ExactKnnClassifier::fit(device, points.items(), classes, rule, distance));
-    return value_or_fail(ExactKnnRegressor::fit(device, points.items(), targets, rule, distance));
+        return value_or_fail(ExactKnnClassifier::fit(device, std::move(points), train.classes, rule, distance));
+    return value_or_fail(ExactKnnRegressor::fit(device, std::move(points), train.targets, rule, distance));
 }
 
 std::size_t KnnSession::chunk_rows(std::size_t wanted) const {
@@ -124,15 +100,15 @@ std::size_t KnnSession::chunk_rows(std::size_t wanted) const {
 }
 
 Predictions KnnSession::predict(const io::Rows& rows) {
-    const Packed queries(rows);
+    const ItemsOfDoubles queries = items_of(rows.attributes);
     const std::size_t count = rows.size();
     const bool missing = missing_ || any_missing(rows);
     Predictions predictions;
     (settings_.task == Task::classification ? predictions.classes.resize(count) : predictions.targets.resize(count));
     if (settings_.radius)
-        find_within_radius(queries.items(), predictions);
+        find_within_radius(queries, predictions);
     else
-        find_nearest(queries.items(), predictions);
+        find_nearest(queries, predictions);
     if (settings_.leave_one_out) leave_themselves_out(predictions, count);
     if (settings_.radius) votes_.predict(predictions, settings_.k);
     if (settings_.probabilities) votes_.share(predictions, count);
@@ -201,8 +177,7 @@ std::size_t KnnSession::workspace_bytes(std::size_t rows) const {
 }
 
 /// Training table in double and in single precision, two chunks of rows as they are read (the next one is read while
-/// this one is computed), the chunk as the library gets it, its results, what the library makes of it, and the
-/// pipeline's workspace.
+/// this one is computed), their results, what the library makes of them, and the pipeline's workspace.
 std::size_t KnnSession::bytes_for(std::size_t rows) const {
     const auto values = static_cast<std::size_t>(dims_ + 1);
     const std::int64_t most = settings_.radius ? points_ : needs_lists(settings_) ? listed(settings_) : 0;
@@ -211,7 +186,7 @@ std::size_t KnnSession::bytes_for(std::size_t rows) const {
     const std::size_t library = std::visit(
         [rows](const ExactKnnBase& base) { return base.predict_bytes(static_cast<std::int64_t>(rows)); }, model_);
     return values * (sizeof(double) + sizeof(float)) * static_cast<std::size_t>(points_) +
-           rows * (3 * values * sizeof(double) + sizeof(double) + lists + shares) + library + workspace_bytes(rows);
+           rows * (2 * values * sizeof(double) + sizeof(double) + lists + shares) + library + workspace_bytes(rows);
 }
 
 }  // namespace espalier::bench::cli

@@ -15,8 +15,8 @@ namespace espalier::bench::cli {
 /// A training table on a device, asked for predictions chunk by chunk.
 class KnnSession {
 public:
-    /// Takes the rows of `train` and frees them column by column. Throws Failure if k exceeds the table's rows, the
-    /// table does not suit the metric, or the device cannot hold it.
+    /// Takes the rows of `train`: the model's points lie where they were read. Throws Failure if k exceeds the table's
+    /// rows, the table does not suit the metric, or the device cannot hold it.
     KnnSession(const Device& device, const io::Schema& schema, io::Rows train, const KnnSettings& settings);
 
     /// The most rows, up to `wanted`, that one `predict` takes within the memory set. Throws Failure if not

@@ -15,9 +15,13 @@
 #include "kernels/api/knn_model.hpp"
 #include "kernels/api/progress.hpp"
 #include "kernels/core/thread_errors.hpp"
+#include "kernels/dispatch/forced_variant.hpp"
 
 namespace espalier::inline v1 {
 namespace {
+
+/// Queries at a time, however wide they are: fewer keep no device busy.
+std::int64_t fewest_queries(const ExactKnnModel& model) { return model.device.is_cuda() ? 256 : 64; }
 
 std::optional<Error> wrong_results(const ExactKnnModel& model, const ItemsOfDoubles& queries,
                                    const ExactResults& results) {
@@ -77,19 +81,17 @@ public:
           open_(static_cast<std::size_t>(count), 1) {}
 
     Result<void> answer(const Options& options) {
-        if (may_list()) {
+        if (looks_at_bytes(model_, options)) look_at_bytes();
+        if (open() > 0 && may_list()) {
             if (auto done = answer_round(0, options); !done) return done;
+            scan([](const exact::Search& search) { return search.is_far(); });
             if (model_.rounds.size() > 1 && model_.second_rounds.worth()) {
                 const std::int64_t before = open();
                 if (auto done = answer_round(1, options); !done) return done;
                 model_.second_rounds.add(before, before - open());
             }
         }
-        exact::scanned_queries.fetch_add(open(), std::memory_order_relaxed);
-        for_each_open([&](const exact::Search& search, std::int64_t, std::vector<exact::Neighbour>& found) {
-            search.among_all(found);
-            return true;
-        });
+        scan([](const exact::Search&) { return true; });
         return {};
     }
 
@@ -105,11 +107,31 @@ private:
         return !model_.rounds.empty() && !(missing() && model_.table.rule().comparison == exact::Comparison::cosine);
     }
 
+    void look_at_bytes() {
+        for_each_open([&](const exact::Search& search, std::int64_t query, std::vector<exact::Neighbour>& found) {
+            if (has_missing(queries_.of(query), queries_.dims)) return false;
+            search.among_bytes(model_.bytes, found);
+            return true;
+        });
+    }
+
+    /// Looks at all points for such queries that have no answer yet.
+    template <class Which>
+    void scan(Which which) {
+        const std::int64_t before = open();
+        for_each_open([&](const exact::Search& search, std::int64_t, std::vector<exact::Neighbour>& found) {
+            if (!which(search)) return false;
+            search.among_all(found);
+            return true;
+        });
+        exact::scanned_queries.fetch_add(before - open(), std::memory_order_relaxed);
+    }
+
     /// Queries that have no answer yet, so many at a time as the lists of this round take 8 MiB.
     Result<void> answer_round(std::size_t number, const Options& options) {
         constexpr std::int64_t kEntries = std::int64_t{1} << 20;
         const Round& round = model_.rounds[number];
-        const std::int64_t at_once = std::max<std::int64_t>(256, kEntries / (round.candidates + queries_.dims));
+        const std::int64_t at_once = std::max(fewest_queries(model_), kEntries / (round.candidates + queries_.dims));
         std::vector<std::int64_t> waiting;
         for (std::int64_t q = 0; q < queries_.count; ++q)
             if (open_[static_cast<std::size_t>(q)]) waiting.push_back(q);
@@ -217,10 +239,16 @@ std::optional<Error> invalid_exact_queries(const ExactKnnModel& model, const Ite
     return invalid_sizes({{"queries.count", queries.count}, {"k", std::max(model.k, model.candidates())}});
 }
 
+bool looks_at_bytes(const ExactKnnModel& model, const Options& options) {
+    if (!model.bytes.any() || !options.variant.empty()) return false;
+    const auto& forced = ForcedVariants::of_environment();
+    return forced && forced.value().find("knn") == nullptr;
+}
+
 std::int64_t queries_at_once(const ExactKnnModel& model, std::int64_t queries) {
     constexpr std::int64_t kEntries = std::int64_t{1} << 20;
     const std::int64_t each = model.candidates() + model.table.points().dims + 1;
-    return std::min(queries, std::max<std::int64_t>(256, kEntries / each));
+    return std::min(queries, std::max(fewest_queries(model), kEntries / each));
 }
 
 Result<void> ask_exactly(const ExactKnnModel& model, const ItemsOfDoubles& queries, const ExactResults& results,

@@ -42,6 +42,9 @@ std::optional<Error> not_on_host(const Options& options);
 
 std::optional<Error> invalid_exact_queries(const ExactKnnModel& model, const ItemsOfDoubles& queries);
 
+/// Whether nobody asks for a pipeline and the points' bytes tell the nearest of them.
+bool looks_at_bytes(const ExactKnnModel& model, const Options& options);
+
 /// Queries at a time, so that these and their candidates stay within some 16 MiB.
 std::int64_t queries_at_once(const ExactKnnModel& model, std::int64_t queries);
 

@@ -85,18 +85,16 @@ bool finds_on_device(const exact::Table& table, std::int64_t k) {
 }
 
 /// `labels`: one for each row.
-template <class Model, class Label>
+template <class Label>
 Result<std::vector<Round>> rounds_for(const Device& device, const exact::Table& table, const std::vector<Label>& labels,
                                       const ExactTask& task, const Options& options) {
     std::vector<AttributeType> types;
     const NeighbourRule finding = finding_rule(table, types, task);
     const std::int64_t rows = table.points().count;
-    const auto floats = table.floats(table.points());
-    const Items items{floats.get(), rows, table.float_dims(), Layout::attribute_major};
-    const auto model =
-        Model::fit(device, items, labels, finding, {.stream = options.stream, .threads = options.threads});
+    auto model = fit_owned(device, {table.floats(table.points()), rows, table.float_dims()}, std::span(labels), finding,
+                           {.stream = options.stream, .threads = options.threads});
     if (!model) return model.error();
-    const Finder first(model.value());
+    const Finder first(std::move(model).value());
     std::vector<Round> rounds{{finding.k, first, first.allowing_missing()}};
     if (const std::int64_t more = std::min(rows, kMaxSmallestK); more > finding.k) {
         const Finder second = first.with(more);
@@ -105,16 +103,69 @@ Result<std::vector<Round>> rounds_for(const Device& device, const exact::Table& 
     return rounds;
 }
 
-Result<std::shared_ptr<const ExactKnnModel>> fitted(const Device& device, const ItemsOfDoubles& points,
+/// Points that are the caller's, or the model's from now on.
+struct Points {
+    ItemsOfDoubles items;
+    OwnedItemsOfDoubles* owned = nullptr;
+
+    [[nodiscard]] exact::Rows rows(const exact::RowRule& rule) const {
+        return owned ? exact::rows_of(std::move(*owned), rule) : exact::rows_of(items, rule, 0, items.count);
+    }
+};
+
+Result<std::shared_ptr<const ExactKnnModel>> fitted(const Device& device, const Points& points,
                                                     const NeighbourRule& rule, const ExactDistance& distance,
                                                     ExactTask task, const Options& options) {
     const HostThreads threads(state_of(device), options);
-    const exact::RowRule row_rule = exact::row_rule(rule.distance, distance, points.dims);
-    if (auto refused = exact::invalid_places(row_rule, points, "points")) return invalid(std::move(*refused));
+    const exact::RowRule row_rule = exact::row_rule(rule.distance, distance, points.items.dims);
+    if (auto refused = exact::invalid_places(row_rule, points.items, "points")) return invalid(std::move(*refused));
     task.k = rule.k;
     task.vote = rule.vote;
     task.missing = rule.distance.missing;
-    return fit_rows(device, exact::rows_of(points, row_rule, 0, points.count), row_rule, std::move(task), options);
+    return fit_rows(device, points.rows(row_rule), row_rule, std::move(task), options);
+}
+
+Result<std::shared_ptr<const ExactKnnModel>> classifier(const Device& device, const Points& points,
+                                                        std::span<const std::int32_t> classes,
+                                                        const NeighbourRule& rule, const ExactDistance& distance,
+                                                        const Options& options) {
+    if (auto error = invalid_fit(device, points.items, classes.size(), "classes", rule, distance, options))
+        return *error;
+    if (auto error = invalid_classes(classes)) return *error;
+    ExactTask task{.kind = Kind::exact_classifier, .classes = {classes.begin(), classes.end()}};
+    return fitted(device, points, rule, distance, std::move(task), options);
+}
+
+Result<std::shared_ptr<const ExactKnnModel>> regressor(const Device& device, const Points& points,
+                                                       std::span<const double> targets, const NeighbourRule& rule,
+                                                       const ExactDistance& distance, const Options& options) {
+    if (auto error = invalid_fit(device, points.items, targets.size(), "targets", rule, distance, options))
+        return *error;
+    ExactTask task{.kind = Kind::exact_regressor, .targets = {targets.begin(), targets.end()}};
+    return fitted(device, points, rule, distance, std::move(task), options);
+}
+
+Result<std::shared_ptr<const ExactKnnModel>> neighbours(const Device& device, const Points& points,
+                                                        const NeighbourRule& rule, const ExactDistance& distance,
+                                                        const Options& options) {
+    const auto count = static_cast<std::size_t>(std::max<std::int64_t>(points.items.count, 0));
+    if (auto error = invalid_fit(device, points.items, count, "points", rule, distance, options)) return *error;
+    return fitted(device, points, rule, distance, {.kind = Kind::exact_neighbours}, options);
+}
+
+std::optional<Error> invalid_size(const OwnedItemsOfDoubles& points) {
+    const auto given = static_cast<std::int64_t>(points.values.size());
+    if (points.dims > 0 ? given % points.dims == 0 && given / points.dims == points.count : given == 0)
+        return std::nullopt;
+    return invalid("points.values has " + std::to_string(given) + " numbers, which are not " +
+                   std::to_string(points.count) + " items of " + std::to_string(points.dims) + " attributes");
+}
+
+/// The model of points that are taken over, made by one of the functions above.
+template <class Make>
+Result<std::shared_ptr<const ExactKnnModel>> of_owned(OwnedItemsOfDoubles& points, Make make) {
+    if (auto error = invalid_size(points)) return *error;
+    return make(Points{{points.values.data(), points.count, points.dims}, &points});
 }
 
 }  // namespace
@@ -128,11 +179,10 @@ Result<std::shared_ptr<const ExactKnnModel>> fit_rows(const Device& device, exac
         std::make_shared<ExactKnnModel>(std::move(task), exact::Table(std::move(rows), rule, missing), device);
     if (!finds_on_device(model->table, model->k)) return {model};
     const exact::Table& table = model->table;
-    auto rounds =
-        model->kind == Kind::exact_classifier
-            ? rounds_for<KnnClassifier>(device, table, labels_of_rows<std::int32_t>(table, model->classes), *model,
-                                        options)
-            : rounds_for<KnnRegressor>(device, table, labels_of_rows<float>(table, model->targets), *model, options);
+    if (!device.is_cuda()) model->bytes = exact::ByteRows(table);
+    auto rounds = model->kind == Kind::exact_classifier
+                      ? rounds_for(device, table, labels_of_rows<std::int32_t>(table, model->classes), *model, options)
+                      : rounds_for(device, table, labels_of_rows<float>(table, model->targets), *model, options);
     if (!rounds) return rounds.error();
     model->rounds = std::move(rounds).value();
     return {model};
@@ -142,10 +192,7 @@ Result<ExactKnnClassifier> ExactKnnClassifier::fit(const Device& device, const I
                                                    std::span<const std::int32_t> classes, const NeighbourRule& rule,
                                                    const ExactDistance& distance, const Options& options) {
     return guarded([&]() -> Result<ExactKnnClassifier> {
-        if (auto error = invalid_fit(device, points, classes.size(), "classes", rule, distance, options)) return *error;
-        if (auto error = invalid_classes(classes)) return *error;
-        ExactTask task{.kind = Kind::exact_classifier, .classes = {classes.begin(), classes.end()}};
-        auto model = fitted(device, points, rule, distance, std::move(task), options);
+        auto model = classifier(device, {points}, classes, rule, distance, options);
         if (!model) return model.error();
         return ExactKnnClassifier(std::move(model).value());
     });
@@ -157,13 +204,22 @@ Result<ExactKnnClassifier> ExactKnnClassifier::fit(const Device& device, const I
     return fit(device, points, classes, rule, ExactDistance{}, options);
 }
 
+Result<ExactKnnClassifier> ExactKnnClassifier::fit(const Device& device, OwnedItemsOfDoubles points,
+                                                   std::span<const std::int32_t> classes, const NeighbourRule& rule,
+                                                   const ExactDistance& distance, const Options& options) {
+    return guarded([&]() -> Result<ExactKnnClassifier> {
+        auto model = of_owned(
+            points, [&](const Points& owned) { return classifier(device, owned, classes, rule, distance, options); });
+        if (!model) return model.error();
+        return ExactKnnClassifier(std::move(model).value());
+    });
+}
+
 Result<ExactKnnRegressor> ExactKnnRegressor::fit(const Device& device, const ItemsOfDoubles& points,
                                                  std::span<const double> targets, const NeighbourRule& rule,
                                                  const ExactDistance& distance, const Options& options) {
     return guarded([&]() -> Result<ExactKnnRegressor> {
-        if (auto error = invalid_fit(device, points, targets.size(), "targets", rule, distance, options)) return *error;
-        ExactTask task{.kind = Kind::exact_regressor, .targets = {targets.begin(), targets.end()}};
-        auto model = fitted(device, points, rule, distance, std::move(task), options);
+        auto model = regressor(device, {points}, targets, rule, distance, options);
         if (!model) return model.error();
         return ExactKnnRegressor(std::move(model).value());
     });
@@ -175,13 +231,22 @@ Result<ExactKnnRegressor> ExactKnnRegressor::fit(const Device& device, const Ite
     return fit(device, points, targets, rule, ExactDistance{}, options);
 }
 
+Result<ExactKnnRegressor> ExactKnnRegressor::fit(const Device& device, OwnedItemsOfDoubles points,
+                                                 std::span<const double> targets, const NeighbourRule& rule,
+                                                 const ExactDistance& distance, const Options& options) {
+    return guarded([&]() -> Result<ExactKnnRegressor> {
+        auto model = of_owned(
+            points, [&](const Points& owned) { return regressor(device, owned, targets, rule, distance, options); });
+        if (!model) return model.error();
+        return ExactKnnRegressor(std::move(model).value());
+    });
+}
+
 Result<ExactNearestNeighbours> ExactNearestNeighbours::fit(const Device& device, const ItemsOfDoubles& points,
                                                            const NeighbourRule& rule, const ExactDistance& distance,
                                                            const Options& options) {
     return guarded([&]() -> Result<ExactNearestNeighbours> {
-        const auto count = static_cast<std::size_t>(std::max<std::int64_t>(points.count, 0));
-        if (auto error = invalid_fit(device, points, count, "points", rule, distance, options)) return *error;
-        auto model = fitted(device, points, rule, distance, {.kind = Kind::exact_neighbours}, options);
+        auto model = neighbours(device, {points}, rule, distance, options);
         if (!model) return model.error();
         return ExactNearestNeighbours(std::move(model).value());
     });
@@ -190,6 +255,17 @@ Result<ExactNearestNeighbours> ExactNearestNeighbours::fit(const Device& device,
 Result<ExactNearestNeighbours> ExactNearestNeighbours::fit(const Device& device, const ItemsOfDoubles& points,
                                                            const NeighbourRule& rule, const Options& options) {
     return fit(device, points, rule, ExactDistance{}, options);
+}
+
+Result<ExactNearestNeighbours> ExactNearestNeighbours::fit(const Device& device, OwnedItemsOfDoubles points,
+                                                           const NeighbourRule& rule, const ExactDistance& distance,
+                                                           const Options& options) {
+    return guarded([&]() -> Result<ExactNearestNeighbours> {
+        auto model =
+            of_owned(points, [&](const Points& owned) { return neighbours(device, owned, rule, distance, options); });
+        if (!model) return model.error();
+        return ExactNearestNeighbours(std::move(model).value());
+    });
 }
 
 }  // namespace espalier::inline v1

@@ -78,6 +78,9 @@ Result<Explanation> ExactKnnBase::explain_predict(std::int64_t queries, const Op
         if (model.rounds.empty())
             return Error{ErrorCode::unsupported,
                          "no pipeline knows this metric, or so many neighbours: the host looks at all points"};
+        if (missing == Missing::none && looks_at_bytes(model, options))
+            return Error{ErrorCode::unsupported,
+                         "no pipeline runs: all attributes are nominal, and the host compares them as bytes"};
         const bool allowed = missing == Missing::allowed && model.table.missing_rule() == Missing::allowed;
         return model.rounds.front().finder_for(allowed).explain_predict(queries_at_once(model, queries), options);
     });

@@ -9,6 +9,7 @@
 #include "espalier/device.hpp"
 #include "espalier/exact_knn.hpp"
 #include "espalier/knn.hpp"
+#include "kernels/api/exact_bytes.hpp"
 #include "kernels/api/exact_table.hpp"
 #include "kernels/api/knn_model.hpp"
 #include "kernels/api/model_file.hpp"
@@ -18,7 +19,7 @@ namespace espalier::inline v1 {
 /// A model in single precision that lists candidates.
 class Finder : public KnnBase {
 public:
-    explicit Finder(const KnnBase& model) : KnnBase(model) {}
+    explicit Finder(std::shared_ptr<const KnnModel> model) : KnnBase(std::move(model)) {}
 
     /// The same training set, asked for k candidates.
     [[nodiscard]] Finder with(std::int64_t k) const {
@@ -27,9 +28,6 @@ public:
         return Finder(shared_model(std::move(other)));
     }
     [[nodiscard]] Finder allowing_missing() const { return Finder(with_missing_allowed()); }
-
-private:
-    explicit Finder(std::shared_ptr<const KnnModel> model) : KnnBase(std::move(model)) {}
 };
 
 /// How candidates are found: so many, without and with missing cells among the queries.
@@ -75,6 +73,7 @@ struct ExactKnnModel : ExactTask {
 
     exact::Table table;
     Device device;
+    exact::ByteRows bytes;      ///< of a CPU's model, if they tell everything of the points
     std::vector<Round> rounds;  ///< the second one lists more candidates; none: all points are looked at
     mutable SecondRounds second_rounds;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace espalier::exact {
 namespace {
@@ -40,6 +41,23 @@ Comparison comparison_of(const DistanceRule& rule, const ExactDistance& distance
         case Metric::cosine: break;
     }
     return Comparison::cosine;
+}
+
+/// Turns values as they were given into what is compared.
+void prepare(Rows& rows, const RowRule& rule) {
+    const std::int64_t dims = rows.dims;
+    bool missing = false;
+#pragma omp parallel for schedule(static) reduction(|| : missing)
+    for (std::int64_t i = 0; i < rows.count; ++i) {
+        double* const row = rows.values.data() + i * dims;
+        for (std::int64_t a = 0; a < dims && rule.weighted; ++a)
+            if (!rule.nominal(a)) row[a] *= rule.weights[static_cast<std::size_t>(a)];
+        for (std::int64_t a = 0; a < dims && rule.comparison == Comparison::haversine && rule.degrees; ++a)
+            row[a] *= std::numbers::pi / 180;
+        missing = missing || std::any_of(row, row + dims, [](double value) { return std::isnan(value); });
+        if (rule.comparison == Comparison::cosine) normalise(row, dims);
+    }
+    rows.missing = missing;
 }
 
 double value_of(const ItemsOfDoubles& items, std::int64_t item, std::int64_t attribute) {
@@ -107,20 +125,26 @@ Rows rows_of(const ItemsOfDoubles& items, const RowRule& rule, std::int64_t firs
     if (as_is && items.values)
         rows.values.assign(items.values + first * items.dims, items.values + (first + count) * items.dims);
     rows.values.resize(static_cast<std::size_t>(count * dims));
-    bool missing = false;
-#pragma omp parallel for schedule(static) reduction(|| : missing)
-    for (std::int64_t i = 0; i < count; ++i) {
-        double* const row = rows.values.data() + i * dims;
-        for (std::int64_t a = 0; a < dims && !as_is; ++a)
-            row[a] = value_of(items, first + i, rule.kept.empty() ? a : rule.kept[static_cast<std::size_t>(a)]);
-        for (std::int64_t a = 0; a < dims && rule.weighted; ++a)
-            if (!rule.nominal(a)) row[a] *= rule.weights[static_cast<std::size_t>(a)];
-        for (std::int64_t a = 0; a < dims && rule.comparison == Comparison::haversine && rule.degrees; ++a)
-            row[a] *= std::numbers::pi / 180;
-        missing = missing || std::any_of(row, row + dims, [](double value) { return std::isnan(value); });
-        if (rule.comparison == Comparison::cosine) normalise(row, dims);
+    if (!as_is) {
+#pragma omp parallel for schedule(static)
+        for (std::int64_t i = 0; i < count; ++i)
+            for (std::int64_t a = 0; a < dims; ++a)
+                rows.values[static_cast<std::size_t>(i * dims + a)] =
+                    value_of(items, first + i, rule.kept.empty() ? a : rule.kept[static_cast<std::size_t>(a)]);
     }
-    rows.missing = missing;
+    prepare(rows, rule);
+    return rows;
+}
+
+Rows rows_of(OwnedItemsOfDoubles items, const RowRule& rule) {
+    Rows rows{.values = std::move(items.values), .count = items.count, .dims = rule.dims()};
+    if (!rule.kept.empty()) {
+        auto to = rows.values.begin();
+        for (std::int64_t i = 0; i < items.count; ++i)
+            for (const std::int32_t a : rule.kept) *to++ = rows.values[static_cast<std::size_t>(i * items.dims + a)];
+    }
+    rows.values.resize(static_cast<std::size_t>(rows.count * rows.dims));
+    prepare(rows, rule);
     return rows;
 }
 

@@ -54,4 +54,7 @@ struct Rows {
 /// Items first .. first + count.
 Rows rows_of(const ItemsOfDoubles& items, const RowRule& rule, std::int64_t first, std::int64_t count);
 
+/// All of these items, in the memory that they have.
+Rows rows_of(OwnedItemsOfDoubles items, const RowRule& rule);
+
 }  // namespace espalier::exact

@@ -9,14 +9,15 @@
 
 namespace espalier::exact {
 
-std::atomic<std::int64_t> scanned_queries{0};
+std::atomic<std::int64_t> scanned_queries{0}, scanned_distances{0};
 
 Search::Search(const Table& table, const double* query, bool missing, const Wanted& wanted)
     : table_(table),
       query_(query),
       missing_(missing),
       wanted_(wanted),
-      distance_(distance_function(table.rule().comparison, missing)) {
+      distance_(distance_function(table.rule().comparison, missing)),
+      far_(table.far_attribute(query)) {
     wanted_.k = std::min(wanted.k, table.count());
 }
 
@@ -25,6 +26,12 @@ Neighbour Search::row(std::int64_t row, double limit) const {
     const RowRule& rule = table_.rule();
     return {distance_({query_, points.of(row), points.dims, rule.types.data(), rule.weights.data(), rule.p, limit}),
             static_cast<std::int32_t>(row)};
+}
+
+/// Whether one attribute alone tells that a row is at this distance or more. Neither a sum of terms that are not
+/// negative nor its root is rounded to less than one term makes of them.
+bool Search::is_farther(std::int64_t row, double distance) const {
+    return far_ >= 0 && std::fabs(query_[far_] - table_.points().of(row)[far_]) >= distance;
 }
 
 std::int64_t Search::rows_wanted() const { return std::min(wanted_.k, table_.points().count); }
@@ -78,15 +85,42 @@ bool Search::among(const Candidates& candidates, std::vector<Neighbour>& found) 
     return true;
 }
 
+/// So many attributes differ at least in an item beyond the radius, if all are nominal and count alike.
+std::int64_t Search::differences_beyond_radius() const {
+    const std::int64_t dims = table_.points().dims;
+    const auto distance = [&](std::int64_t differences) {
+        const auto sum = static_cast<double>(differences);
+        return table_.rule().comparison == Comparison::hamming ? sum / static_cast<double>(dims) : std::sqrt(sum);
+    };
+    std::int64_t differences = 0;
+    while (differences <= dims && is_within(distance(differences))) ++differences;
+    return differences;
+}
+
+void Search::among_bytes(const ByteRows& bytes, std::vector<Neighbour>& found) const {
+    std::vector<std::int32_t> rows;
+    if (wanted_.radius)
+        bytes.nearest(table_, query_, SIZE_MAX, differences_beyond_radius(), rows);
+    else
+        bytes.nearest(table_, query_, static_cast<std::size_t>(rows_wanted()), table_.points().dims + 1, rows);
+    found.clear();
+    for (const std::int32_t one : rows) found.push_back(row(one));
+    std::ranges::sort(found, nearer);
+    to_points(found);
+}
+
 void Search::among_all(std::vector<Neighbour>& found) const {
     found.clear();  // a heap with the farthest on top, or all within the radius
     const auto most = static_cast<std::size_t>(rows_wanted());
+    std::int64_t distances = 0;
     for (std::int64_t p = 0; p < table_.points().count; ++p) {
         if (wanted_.radius) {
             if (const Neighbour one = row(p, *wanted_.radius); is_within(one.distance)) found.push_back(one);
             continue;
         }
         const bool full = found.size() == most;
+        if (full && most > 0 && is_farther(p, found.front().distance)) continue;  // of equal ones the first is nearer
+        ++distances;
         const Neighbour one = row(p, full ? found.front().distance : HUGE_VAL);
         if (full) {
             if (most == 0 || !nearer(one, found.front())) continue;
@@ -96,6 +130,7 @@ void Search::among_all(std::vector<Neighbour>& found) const {
         found.push_back(one);
         std::ranges::push_heap(found, nearer);
     }
+    scanned_distances.fetch_add(distances, std::memory_order_relaxed);
     std::ranges::sort(found, nearer);
     to_points(found);
 }

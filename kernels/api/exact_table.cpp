@@ -165,6 +165,19 @@ double Table::gap(std::int64_t attribute, double coordinate) const {
     return gap;
 }
 
+std::int64_t Table::far_attribute(const double* item) const {
+    if (rule_.comparison == Comparison::cosine || rule_.host_only()) return -1;
+    double farthest = kFarTimes * most_;
+    std::int64_t far = -1;
+    for (std::int64_t a = 0; a < points_.dims; ++a) {
+        const double coordinate = is_nominal(a) ? 0 : std::fabs((item[a] - centres_[index(a)]) * scale_);
+        if (!(coordinate > farthest)) continue;
+        farthest = coordinate;
+        far = a;
+    }
+    return far;
+}
+
 /// The unit that all coordinates are whole multiples of, if floats add these up without rounding.
 void Table::find_unit() {
     const Comparison comparison = rule_.comparison;
@@ -211,12 +224,15 @@ void Table::rank(std::int64_t attribute) {
     if (values.empty()) values.push_back(0);  // nobody has it, but it is nominal
 }
 
-float Table::rank_of(std::int64_t attribute, double value) const {
-    if (std::isnan(value)) return std::numeric_limits<float>::quiet_NaN();
-    const std::vector<double>& values = ranks_[index(attribute)];
+std::size_t Table::code_of(std::int64_t attribute, double value) const {
+    const std::vector<double>& values = values_of(attribute);
     const auto known = std::ranges::lower_bound(values, value);
-    if (known == values.end() || *known != value) return static_cast<float>(values.size());
-    return static_cast<float>(known - values.begin());
+    if (known == values.end() || *known != value) return values.size();
+    return static_cast<std::size_t>(known - values.begin());
+}
+
+float Table::rank_of(std::int64_t attribute, double value) const {
+    return std::isnan(value) ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(code_of(attribute, value));
 }
 
 std::unique_ptr<float[]> Table::floats(const Rows& rows) const {

@@ -33,6 +33,12 @@ public:
     [[nodiscard]] const RowRule& rule() const { return rule_; }
     [[nodiscard]] Missing missing_rule() const { return missing_rule_; }
     [[nodiscard]] bool is_nominal(std::int64_t attribute) const { return !ranks_[index(attribute)].empty(); }
+    /// The values that points have of a nominal attribute, ascending; at least one.
+    [[nodiscard]] const std::vector<double>& values_of(std::int64_t attribute) const {
+        return ranks_[index(attribute)];
+    }
+    /// Which of them a value is; their number for one that no point has.
+    [[nodiscard]] std::size_t code_of(std::int64_t attribute, double value) const;
     [[nodiscard]] std::int64_t most_missing() const { return most_missing_; }  ///< attributes of one point
     [[nodiscard]] double scale() const { return scale_; }
 
@@ -46,6 +52,9 @@ public:
     /// How far a coordinate of `attribute` is from the next one that some point has, where it is so large that this
     /// matters; else 0.
     [[nodiscard]] double gap(std::int64_t attribute, double coordinate) const;
+
+    /// The numeric attribute in which an item is the farthest beyond what most points have; -1 if there is none.
+    [[nodiscard]] std::int64_t far_attribute(const double* item) const;
 
     /// Whether the sums that single precision makes of this item and the points have no rounding at all: coordinates
     /// are whole numbers of one unit, and few of them.

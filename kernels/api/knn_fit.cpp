@@ -44,14 +44,13 @@ Resident<float> resident(const DeviceState& state, const Items& points, const Op
     return {state, static_cast<const float*>(at[0]), value_count(points), options};
 }
 
-std::shared_ptr<TrainingSet> training_set(const DeviceState& state, const Items& points, const NeighbourRule& rule,
-                                          const Options& options) {
+std::shared_ptr<TrainingSet> training_set(const DeviceState& state, Resident<float> points, const NeighbourRule& rule) {
     auto set = std::make_shared<TrainingSet>();
     if (rule.distance.metric == Metric::mixed_euclidean) {
         set->types.assign(rule.distance.types.begin(), rule.distance.types.end());
-        set->device_types = {state, set->types.data(), points.dims};
+        set->device_types = {state, set->types.data(), static_cast<std::int64_t>(set->types.size())};
     }
-    set->points = resident(state, points, options);
+    set->points = std::move(points);
     return set;
 }
 
@@ -77,7 +76,44 @@ std::vector<T> labels_on_host(const Device& device, std::span<const T> labels, c
     return copy;
 }
 
+KnnModel classifier_of(const Device& device, const Items& points, Resident<float> values,
+                       std::span<const std::int32_t> classes, const NeighbourRule& rule) {
+    const auto training = training_set(state_of(device), std::move(values), rule);
+    training->classes = {state_of(device), classes.data(), points.count};
+    KnnModel model{device, problem_of(points, rule, Task::classification), training};
+    if (!classes.empty()) model.problem.classes = std::int64_t{*std::ranges::max_element(classes)} + 1;
+    return model;
+}
+
+KnnModel regressor_of(const Device& device, const Items& points, Resident<float> values, std::span<const float> targets,
+                      const NeighbourRule& rule, const Options& options) {
+    const auto training = training_set(state_of(device), std::move(values), rule);
+    training->targets = {state_of(device), targets.data(), points.count, options};
+    return {device, problem_of(points, rule, Task::regression), training};
+}
+
 }  // namespace
+
+Result<std::shared_ptr<const KnnModel>> fit_owned(const Device& device, OwnedItems points,
+                                                  std::span<const std::int32_t> classes, const NeighbourRule& rule,
+                                                  const Options& options) {
+    const Items items = points.items();
+    if (auto error = invalid_fit(device, items, classes.size(), "classes", rule, options)) return *error;
+    if (auto error = invalid_classes(classes)) return *error;
+    const CurrentDevice current(state_of(device));
+    Resident<float> values(state_of(device), std::move(points.values), value_count(items));
+    return shared_model(classifier_of(device, items, std::move(values), classes, rule));
+}
+
+Result<std::shared_ptr<const KnnModel>> fit_owned(const Device& device, OwnedItems points,
+                                                  std::span<const float> targets, const NeighbourRule& rule,
+                                                  const Options& options) {
+    const Items items = points.items();
+    if (auto error = invalid_fit(device, items, targets.size(), "targets", rule, options)) return *error;
+    const CurrentDevice current(state_of(device));
+    Resident<float> values(state_of(device), std::move(points.values), value_count(items));
+    return shared_model(regressor_of(device, items, std::move(values), targets, rule, options));
+}
 
 std::optional<Error> invalid_classes(std::span<const std::int32_t> classes) {
     constexpr auto kReserved = std::numeric_limits<std::int32_t>::max();
@@ -96,11 +132,8 @@ Result<KnnClassifier> KnnClassifier::fit(const Device& device, const Items& poin
         const HostThreads threads(state_of(device), options);
         const std::vector<std::int32_t> checked = labels_on_host(device, classes, options);
         if (auto error = invalid_classes(checked)) return *error;
-        const auto training = training_set(state_of(device), points, rule, options);
-        training->classes = {state_of(device), checked.data(), points.count};
-        KnnModel model{device, problem_of(points, rule, Task::classification), training};
-        if (!checked.empty()) model.problem.classes = std::int64_t{*std::ranges::max_element(checked)} + 1;
-        return KnnClassifier(shared_model(std::move(model)));
+        Resident<float> values = resident(state_of(device), points, options);
+        return KnnClassifier(shared_model(classifier_of(device, points, std::move(values), checked, rule)));
     });
 }
 
@@ -110,9 +143,8 @@ Result<KnnRegressor> KnnRegressor::fit(const Device& device, const Items& points
         if (auto error = invalid_fit(device, points, targets.size(), "targets", rule, options)) return *error;
         const CurrentDevice current(state_of(device));
         const HostThreads threads(state_of(device), options);
-        const auto training = training_set(state_of(device), points, rule, options);
-        training->targets = {state_of(device), targets.data(), points.count, options};
-        return KnnRegressor(shared_model({device, problem_of(points, rule, Task::regression), training}));
+        Resident<float> values = resident(state_of(device), points, options);
+        return KnnRegressor(shared_model(regressor_of(device, points, std::move(values), targets, rule, options)));
     });
 }
 
@@ -123,7 +155,7 @@ Result<NearestNeighbours> NearestNeighbours::fit(const Device& device, const Ite
         if (auto error = invalid_fit(device, points, count, "points", rule, options)) return *error;
         const CurrentDevice current(state_of(device));
         const HostThreads threads(state_of(device), options);
-        const auto training = training_set(state_of(device), points, rule, options);
+        const auto training = training_set(state_of(device), resident(state_of(device), points, options), rule);
         // Every pipeline ends in a vote: one of a single class.
         const std::vector<std::int32_t> classes(count);
         training->classes = {state_of(device), classes.data(), points.count};

@@ -63,6 +63,22 @@ inline std::shared_ptr<const KnnModel> shared_model(KnnModel model) {
     return {both, &both->as_fitted};
 }
 
+/// Points in host memory, attribute-major, for a model to take over.
+struct OwnedItems {
+    std::unique_ptr<float[]> values;
+    std::int64_t count = 0, dims = 0;
+
+    [[nodiscard]] Items items() const { return {values.get(), count, dims, Layout::attribute_major}; }
+};
+
+/// What `KnnClassifier::fit` and `KnnRegressor::fit` make, of points that need no copy on a CPU.
+Result<std::shared_ptr<const KnnModel>> fit_owned(const Device& device, OwnedItems points,
+                                                  std::span<const std::int32_t> classes, const NeighbourRule& rule,
+                                                  const Options& options);
+Result<std::shared_ptr<const KnnModel>> fit_owned(const Device& device, OwnedItems points,
+                                                  std::span<const float> targets, const NeighbourRule& rule,
+                                                  const Options& options);
+
 /// What is wrong with the classes of points. The largest number is reserved by the variants' vote.
 std::optional<Error> invalid_classes(std::span<const std::int32_t> classes);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "espalier/options.hpp"
@@ -18,7 +20,9 @@ public:
     Resident(const DeviceState& device, const T* data, std::int64_t count, const Options& options = {}) {
         const auto size = static_cast<std::size_t>(count);
         if (device.info.kind == DeviceKind::cpu) {
-            host_.assign(data, data + size);
+            host_ = std::make_unique_for_overwrite<T[]>(size);
+            host_size_ = size;
+            std::copy_n(data, size, host_.get());
             return;
         }
         gpu_ = device::Buffer(size * sizeof(T));
@@ -29,9 +33,19 @@ public:
         device::synchronize(options.stream);
     }
 
+    /// Takes over an array in host memory, which a CPU leaves where it is.
+    Resident(const DeviceState& device, std::unique_ptr<T[]> data, std::int64_t count) {
+        if (device.info.kind == DeviceKind::cpu) {
+            host_ = std::move(data);
+            host_size_ = static_cast<std::size_t>(count);
+        } else {
+            *this = Resident(device, data.get(), count);
+        }
+    }
+
     /// A copy in host memory. The device must be current.
     [[nodiscard]] std::vector<T> on_host() const {
-        if (gpu_.size() == 0) return host_;
+        if (gpu_.size() == 0) return {host_.get(), host_.get() + host_size_};
         std::vector<T> copy(gpu_.size() / sizeof(T));
         device::copy_to_host(copy.data(), gpu_.data(), gpu_.size());
         device::synchronize();
@@ -41,11 +55,12 @@ public:
     /// Null if it is empty.
     [[nodiscard]] const T* data() const {
         if (gpu_.size() > 0) return gpu_.as<T>();
-        return host_.empty() ? nullptr : host_.data();
+        return host_size_ == 0 ? nullptr : host_.get();
     }
 
 private:
-    std::vector<T> host_;
+    std::unique_ptr<T[]> host_;
+    std::size_t host_size_ = 0;
     device::Buffer gpu_;
 };
 

@@ -77,8 +77,7 @@ void read_table(std::string_view content, const io::TableOptions& options) {
         require(rows.size() + 1 >= table.rows.size());
     const io::StandardScale scale(path, table.schema, table.rows);
     scale.apply(path, rows);
-    for (const auto& values : rows.attributes)
-        for (const io::Number value : values) require(!std::isinf(value));
+    for (const io::Number value : rows.attributes.all()) require(!std::isinf(value));
 }
 
 void read_pieces(seismic::Record& record) {

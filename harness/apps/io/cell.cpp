@@ -17,6 +17,8 @@ bool is_usual(std::string_view cell) {
     if (cell.empty()) return true;
     constexpr std::size_t kLongest = 4;
     if (cell.size() > kLongest) return false;
+    constexpr std::string_view kFirst = "?-nN#<";  // letters that a word begins with
+    if (kFirst.find(cell[0]) == std::string_view::npos) return false;
     constexpr std::array<std::string_view, 10> kWords{"?",    "-",    "na",   "n/a", "#n/a",
                                                       "<na>", "null", "none", "nan", "-nan"};
     return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) { return same_letters(cell, word); });

@@ -109,6 +109,28 @@ Number ColumnLearner::add(std::string_view cell, std::int64_t line) {
     return known;
 }
 
+bool ColumnLearner::is_name(Number kept) const { return rules_.kind == ColumnKind::nominal || std::isnan(kept); }
+
+void ColumnLearner::add_again(Number kept, std::int64_t times) {
+    std::int32_t code = -1;
+    if (!std::isnan(kept)) {
+        if (rules_.kind != ColumnKind::nominal) {
+            numbers_ += times;
+            return;
+        }
+        code = static_cast<std::int32_t>(kept);
+    } else if (rules_.kind == ColumnKind::undecided) {
+        code = unboxed(kept);
+    }
+    if (code < 0) {
+        missing_ += times;
+        return;
+    }
+    Value& value = values_[static_cast<std::size_t>(code)];
+    value.count += times;
+    (value.number ? numbers_ : texts_) += times;
+}
+
 /// Of a cell whose column is undecided: its number, or its code as a NaN.
 Number ColumnLearner::number(std::string_view cell, std::int64_t line) {
     const auto value = parse_number(cell, rules_.format);
@@ -154,19 +176,21 @@ bool ColumnLearner::is_number(std::string_view cell) const {
                           : parse_number(cell, rules_.format).has_value();
 }
 
-bool ColumnLearner::has(std::string_view cell, const std::vector<Number>& kept) const {
+bool ColumnLearner::has(std::string_view cell, const KeptCells& kept) const {
     std::string scratch;
     if (codes_.find(name_of(cell, rules_.format, scratch)) != codes_.end()) return true;
     const auto value = parse_number(cell, rules_.format);
-    return value && rules_.kind != ColumnKind::nominal && std::find(kept.begin(), kept.end(), *value) != kept.end();
+    if (!value || rules_.kind == ColumnKind::nominal) return false;
+    const std::vector<Number> numbers = kept();
+    return std::find(numbers.begin(), numbers.end(), *value) != numbers.end();
 }
 
-bool ColumnLearner::all_recur(const std::vector<Number>& kept) const {
+bool ColumnLearner::all_recur(const KeptCells& kept) const {
     const auto recurs = [](const Value& value) { return value.count > 1; };
     if (!std::all_of(values_.begin(), values_.end(), recurs)) return false;
     if (rules_.kind == ColumnKind::nominal || numbers_ == 0) return !values_.empty();
-    std::vector<Number> numbers;
-    std::copy_if(kept.begin(), kept.end(), std::back_inserter(numbers), [](Number n) { return !std::isnan(n); });
+    std::vector<Number> numbers = kept();
+    std::erase_if(numbers, [](Number number) { return std::isnan(number); });
     std::sort(numbers.begin(), numbers.end());
     for (std::size_t i = 0; i < numbers.size(); ++i) {
         const bool as_before = i > 0 && numbers[i - 1] == numbers[i];
@@ -180,7 +204,7 @@ std::optional<Unit> ColumnLearner::unit() const {
     return rules_.amounts ? std::optional(unit_.value_or(Unit{})) : std::nullopt;
 }
 
-void ColumnLearner::settle(std::vector<Number>& kept) {
+void ColumnLearner::settle(std::span<Number> kept) {
     if (rules_.kind != ColumnKind::undecided) {
         if (numbers_ == 0 && rules_.kind == ColumnKind::numeric) rules_.kind = ColumnKind::undecided;
         return;
@@ -247,7 +271,7 @@ void ColumnLearner::refuse_different_texts() const {
 }
 
 /// From numbers and boxed codes to codes, by the first row that has a value.
-void ColumnLearner::make_codes(std::vector<Number>& kept) {
+void ColumnLearner::make_codes(std::span<Number> kept) {
     std::vector<std::int32_t> of_text(values_.size(), -1);
     std::unordered_map<std::uint64_t, std::int32_t> of_number;
     std::vector<Value> in_order;

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -19,6 +21,9 @@ struct TextHash : std::hash<std::string_view> {
     using is_transparent = void;
 };
 using Codes = std::unordered_map<std::string, std::int32_t, TextHash, std::equal_to<>>;
+
+/// Makes a copy of what a column keeps of its cells, for the few questions that need it.
+using KeptCells = std::function<std::vector<Number>()>;
 
 /// A cell that its column cannot have.
 class BadCell : public std::runtime_error {
@@ -57,11 +62,25 @@ public:
     /// Takes the next row's cell. Returns what is to be kept of it: a number, a code, or a NaN. Throws BadCell.
     Number add(std::string_view cell, std::int64_t line);
 
-    /// Decides what the column is, and makes `kept` its numbers or codes, NaN where a cell is missing. Throws BadCell
+    /// Takes so many more cells like one that became `kept` before; of numbers, any that `parse_plain_number` reads.
+    void add_again(Number kept, std::int64_t times);
+
+    /// Whether plain numbers are kept as themselves.
+    [[nodiscard]] bool takes_plain_numbers() const {
+        return rules_.kind != ColumnKind::nominal && !rules_.amounts && rules_.format.thousands == 0;
+    }
+    /// Whether what is kept tells a number from a text, so that it may be remembered for other cells of the same text.
+    [[nodiscard]] bool is_name(Number kept) const;
+
+    /// Whether `settle` turns what is kept into something else.
+    [[nodiscard]] bool changes_what_is_kept() const { return rules_.kind == ColumnKind::undecided && texts_ > 0; }
+
+    /// Decides what the column is, and makes `kept` its numbers or codes, NaN where a cell is missing; where it changes
+    /// nothing it may be empty. Throws BadCell
     /// for what is no decision: numbers with some texts among them, which are typing errors or unknown spellings of a
     /// missing value as a rule; numbers that are written in another way than the rules say, amounts and dates; and
     /// texts that are nearly all different.
-    void settle(std::vector<Number>& kept);
+    void settle(std::span<Number> kept);
 
     /// After `settle`: undecided if every cell is missing.
     [[nodiscard]] ColumnKind kind() const { return rules_.kind; }
@@ -73,8 +92,8 @@ public:
     /// What cells so far say about a line that may be a header: whether all of them are numbers; whether one is this
     /// text; whether each occurs twice or more.
     [[nodiscard]] bool all_numbers() const { return numbers_ > 0 && texts_ == 0; }
-    [[nodiscard]] bool has(std::string_view cell, const std::vector<Number>& kept) const;
-    [[nodiscard]] bool all_recur(const std::vector<Number>& kept) const;
+    [[nodiscard]] bool has(std::string_view cell, const KeptCells& kept) const;
+    [[nodiscard]] bool all_recur(const KeptCells& kept) const;
     [[nodiscard]] bool is_number(std::string_view cell) const;
 
 private:
@@ -89,7 +108,7 @@ private:
     void decide();
     void refuse_amounts() const;
     void refuse_different_texts() const;
-    void make_codes(std::vector<Number>& kept);
+    void make_codes(std::span<Number> kept);
     [[noreturn]] void refuse_new_value(std::string_view cell, std::int64_t line) const;
 
     // What every cell asks for stands together: of a table of thousands of columns, each cell finds its column's in a

@@ -47,6 +47,9 @@ private:
     [[nodiscard]] std::string_view trimmed(const char* begin, const char* end) const;
     [[nodiscard]] bool is_delimiter(char c) const { return c == delimiter_ || (in_blanks() && is_blank(c)); }
     [[nodiscard]] bool in_blanks() const { return delimiter_ == kRunsOfBlanks; }
+    enum class Found { record, quote, nothing };
+    Found find_fields();
+    void take_fields(std::vector<std::string_view>& fields) const;
     void split(char* record, std::size_t size, std::vector<std::string_view>& fields);
     void split_at_blanks(char* at, char* end, std::vector<std::string_view>& fields);
     char* split_quoted(char* at, char* end, std::vector<std::string_view>& fields);
@@ -58,10 +61,14 @@ private:
     std::vector<char> buffer_;
     std::size_t begin_ = 0;  ///< of what is not yet handed out
     std::size_t end_ = 0;    ///< of what has been read
+    std::size_t taken_ = 0;  ///< bytes of text, from the source
     bool at_end_ = false;    ///< of the file
     bool after_cr_ = false;  ///< a line feed at begin_ belongs to the line before
     std::int64_t line_ = 0;
     std::int64_t next_line_ = 1;
+    std::vector<std::uint32_t> field_ends_;  ///< of the last record without quotes, from its begin
+    std::size_t fields_ = 0;                 ///< of it
+    std::size_t record_ = 0;                 ///< where it begins
 };
 
 }  // namespace espalier::bench::io

@@ -10,7 +10,7 @@ namespace espalier::bench::io {
 HeaderEvidence::HeaderEvidence(const std::vector<std::string>& first, const TableOptions& options)
     : first_(first), options_(options), missing_(options.missing) {}
 
-void HeaderEvidence::add(std::size_t position, const ColumnLearner& column, const std::vector<Number>& kept) {
+void HeaderEvidence::add(std::size_t position, const ColumnLearner& column, const KeptCells& kept) {
     const std::string& cell = first_[position];
     if (missing_.hold(cell)) return;  // may stand in any column, and in a header of an index
     if (column.all_numbers())

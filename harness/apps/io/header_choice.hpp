@@ -19,8 +19,8 @@ class HeaderEvidence {
 public:
     HeaderEvidence(const std::vector<std::string>& first, const TableOptions& options);
 
-    /// A column that has taken every other row, and what it keeps of them.
-    void add(std::size_t position, const ColumnLearner& column, const std::vector<Number>& kept);
+    /// A column that has taken every other row; `kept` makes a copy of what it keeps of them.
+    void add(std::size_t position, const ColumnLearner& column, const KeptCells& kept);
 
     /// Throws BadFile where the columns contradict each other.
     [[nodiscard]] HeaderChoice choose(const std::string& path, std::int64_t line, std::size_t rows) const;

@@ -56,20 +56,8 @@ Decimal decimal_of(std::string_view text) {
     return decimal;
 }
 
-/// The fastest way to read what most cells of counts and pixels are. Nothing for any other text.
-std::optional<Number> parse_short_integer(std::string_view text) {
-    constexpr std::size_t kMost = 15;  // digits that any double holds
-    if (text.empty() || text.size() > kMost) return std::nullopt;
-    std::int64_t value = 0;
-    for (const char c : text) {
-        if (!is_digit(c)) return std::nullopt;
-        value = 10 * value + (c - '0');
-    }
-    return static_cast<Number>(value);
-}
-
 std::optional<Number> parse_with_point(std::string_view text) {
-    if (const auto integer = parse_short_integer(text)) return integer;
+    if (const auto plain = parse_plain_number(text, '.')) return plain;
     // from_chars knows no plus sign.
     const bool minus = text.starts_with(kTypesetMinus), plus = text.starts_with('+');
     if (minus || plus) text.remove_prefix(minus ? kTypesetMinus.size() : 1);
@@ -194,8 +182,7 @@ std::string_view name_of(std::string_view cell, const NumberFormat& format, std:
 bool is_spelled_by_its_value(std::string_view number) {
     constexpr std::size_t kDigits = 15;  // so many any double keeps
     if (number.size() <= kDigits) return !begins_with_zeros(number);
-    const auto digits = decimal_of(number).digits.size();
-    return digits <= kDigits && !begins_with_zeros(number);
+    return !begins_with_zeros(number) && decimal_of(number).digits.size() <= kDigits;
 }
 
 std::string shortest(Number number) {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +21,39 @@ struct NumberFormat {
 
     bool operator==(const NumberFormat&) const = default;
 };
+
+/// Digits, perhaps with a sign '-' before them and with decimals, 15 of both at most and no zero before others: most
+/// numbers there are. `parse_number` makes the same of them, and `is_spelled_by_its_value`. Nothing for any other text.
+inline std::optional<Number> parse_plain_number(std::string_view text, char point) {
+    constexpr std::array<Number, 16> kPowers{1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                             1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    constexpr std::size_t kMost = 17;  // 15 digits, the sign and the point
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    if (at == end || text.size() > kMost) return std::nullopt;
+    const bool negative = *at == '-';
+    at += negative;
+    const char* const first = at;
+    std::int64_t value = 0;
+    unsigned digit = 0;
+    for (; at != end && (digit = static_cast<unsigned char>(*at) - unsigned{'0'}) < 10; ++at)
+        value = 10 * value + digit;
+    const auto before = at - first;
+    if (before == 0 || (before > 1 && *first == '0')) return std::nullopt;
+    std::ptrdiff_t decimals = 0;
+    if (at != end) {
+        if (*at++ != point) return std::nullopt;
+        const char* const behind = at;
+        for (; at != end && (digit = static_cast<unsigned char>(*at) - unsigned{'0'}) < 10; ++at)
+            value = 10 * value + digit;
+        decimals = at - behind;
+        if (at != end || decimals == 0) return std::nullopt;
+    }
+    if (before + decimals > 15) return std::nullopt;
+    // Both are exact, so that the quotient is the nearest double (Clinger 1990).
+    const Number number = static_cast<Number>(value) / kPowers[static_cast<std::size_t>(decimals)];
+    return negative ? -number : number;
+}
 
 /// A decimal number, correctly rounded; "inf" and what exceeds the type give infinity. Nothing for any other text,
 /// "nan" among it. Groups have three digits, the first one fewer perhaps; or two, the last one three, as in India.

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "harness/apps/io/bad_file.hpp"
 #include "harness/apps/io/cell.hpp"
@@ -15,7 +16,7 @@ struct Moments {
 };
 
 /// Two passes; the second one's sum of deviations takes out what the mean is off by (Chan, Golub and LeVeque 1983).
-Moments moments_of(const std::vector<Number>& values) {
+Moments moments_of(std::span<const Number> values) {
     Moments moments;
     Number sum = 0;
     for (const Number value : values) {
@@ -48,20 +49,21 @@ bool is_constant(const Moments& moments) {
 }  // namespace
 
 StandardScale::StandardScale(const std::string& path, const Schema& schema, const Rows& train) {
-    for (std::size_t a = 0; a < schema.attributes.size(); ++a) {
-        if (schema.attributes[a].kind != ColumnKind::numeric) continue;
-        const Moments moments = moments_of(train.attributes[a]);
+    train.attributes.for_each_column([&](std::size_t a, std::span<const Number> values) {
+        if (schema.attributes[a].kind != ColumnKind::numeric) return;
+        const Moments moments = moments_of(values);
         if (!std::isfinite(moments.variance))
             throw BadFile(path, "column '" + printable(schema.attributes[a].name) +
                                     "' is too wide for --scale standard in double precision; scale the column down");
         columns_.push_back(
             {a, schema.attributes[a].name, moments.mean, is_constant(moments) ? 1 : std::sqrt(moments.variance)});
-    }
+    });
 }
 
 void StandardScale::apply(const std::string& path, Rows& rows) const {
-    for (const Column& column : columns_)
-        for (Number& value : rows.attributes[column.attribute]) {
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        for (const Column& column : columns_) {
+            Number& value = rows.attributes.row(i)[column.attribute];
             value = (value - column.mean) / column.deviation;
             if (std::isinf(value))
                 throw BadFile(path, "column '" + printable(column.name) +

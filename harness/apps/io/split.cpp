@@ -53,22 +53,17 @@ Split tail_split(std::size_t rows, std::size_t test_rows) {
 }
 
 std::pair<Rows, Rows> divide(Rows rows, const Split& split) {
-    std::pair<Rows, Rows> parts;
-    for (auto& attribute : rows.attributes) {
-        const std::vector<Number> whole = std::exchange(attribute, {});
-        parts.first.attributes.push_back(taken(whole, split.train));
-        parts.second.attributes.push_back(taken(whole, split.test));
-    }
-    parts.first.classes = taken(rows.classes, split.train);
-    parts.second.classes = taken(rows.classes, split.test);
-    parts.first.targets = taken(rows.targets, split.train);
-    parts.second.targets = taken(rows.targets, split.test);
-    return parts;
+    Rows test = take(rows, split.test);
+    rows.attributes.keep(split.train);
+    rows.classes = taken(rows.classes, split.train);
+    rows.targets = taken(rows.targets, split.train);
+    return {std::move(rows), std::move(test)};
 }
 
 Rows take(const Rows& rows, const std::vector<std::size_t>& numbers) {
-    Rows some;
-    for (const auto& attribute : rows.attributes) some.attributes.push_back(taken(attribute, numbers));
+    Rows some{.attributes = Cells(rows.attributes.columns()), .classes = {}, .targets = {}};
+    some.attributes.reserve(numbers.size() * rows.attributes.columns());
+    for (const std::size_t number : numbers) some.attributes.add_row(rows.attributes.row(number));
     some.classes = taken(rows.classes, numbers);
     some.targets = taken(rows.targets, numbers);
     return some;

@@ -23,7 +23,7 @@ Split random_split(std::size_t rows, double fraction, std::uint64_t seed);
 /// The last `test_rows` rows test; fewer than all.
 Split tail_split(std::size_t rows, std::size_t test_rows);
 
-/// The rows that train and those that test. Frees each column once it is divided: the table is never there twice.
+/// The rows that train and those that test. The former stay where they are: the table is never there twice.
 std::pair<Rows, Rows> divide(Rows rows, const Split& split);
 
 /// The rows of a table with these numbers.

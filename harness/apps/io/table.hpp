@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/apps/io/cells.hpp"
 #include "harness/apps/io/column_learner.hpp"
 #include "harness/apps/io/schema.hpp"
 #include "harness/apps/io/table_records.hpp"
@@ -15,15 +16,14 @@ namespace espalier::bench::io {
 /// The class of a label that the training table does not have, where the options count such rows as wrong.
 inline constexpr std::int32_t kUnheardClass = -2;
 
-/// Rows of a table, attribute-major: `attributes[a][i]` is attribute a of row i. A nominal value is its
-/// code, a missing one NaN.
+/// Rows of a table. A nominal value is its code, a missing one NaN.
 struct Rows {
-    std::vector<std::vector<Number>> attributes;
+    Cells attributes;
     std::vector<std::int32_t> classes;   ///< codes of the label, if it is nominal
     std::vector<Number> targets;         ///< values of the label, if it is numeric
     std::vector<std::string> unheard{};  ///< the labels of class kUnheardClass, row by row
 
-    [[nodiscard]] std::size_t size() const { return attributes.empty() ? 0 : attributes[0].size(); }
+    [[nodiscard]] std::size_t size() const { return attributes.rows(); }
     void clear();
 };
 

@@ -9,7 +9,7 @@
 namespace espalier::bench::io {
 
 void Rows::clear() {
-    for (auto& attribute : attributes) attribute.clear();
+    attributes.clear();
     classes.clear();
     targets.clear();
     unheard.clear();
@@ -37,7 +37,7 @@ TableReader::TableReader(const std::string& path, const TableOptions& options, c
 }
 
 bool TableReader::read(Rows& rows, std::size_t max_rows) {
-    rows.attributes.resize(schema_.attributes.size());
+    if (rows.attributes.columns() == 0) rows.attributes = Cells(schema_.attributes.size());
     for (std::size_t i = 0; i < max_rows; ++i) {
         if (!records_.next(fields_)) return i > 0;
         append(rows);
@@ -46,10 +46,11 @@ bool TableReader::read(Rows& rows, std::size_t max_rows) {
 }
 
 void TableReader::append(Rows& rows) {
+    const std::span<Number> row = rows.attributes.add_row();
     for (std::size_t i = 0; i < fields_.size(); ++i) {
         const Target& target = targets_[i];
         if (target.kind == Target::Kind::attribute)
-            rows.attributes[target.attribute].push_back(attribute_value(target.attribute, fields_[i]));
+            row[target.attribute] = attribute_value(target.attribute, fields_[i]);
         else if (target.kind == Target::Kind::label)
             append_label(fields_[i], rows);
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "harness/apps/io/cell.hpp"
 #include "harness/apps/io/message.hpp"
@@ -13,14 +14,14 @@
 namespace espalier::bench::io {
 namespace {
 
-std::string range_of(const std::vector<Number>& values) {
+std::string range_of(std::span<const Number> values) {
     Number least = INFINITY, most = -INFINITY;
     for (const Number value : values) {
         if (std::isnan(value)) continue;
         least = std::min(least, value);
         most = std::max(most, value);
     }
-    return fmt::format("{} to {}", least, most);
+    return fmt::format("{} to {}", least + 0.0, most + 0.0);  // not -0
 }
 
 std::string categories_of(const Column& column, const char* one, const char* more) {
@@ -42,7 +43,7 @@ std::string unit_of(const Column& column) {
     return column.unit->text.empty() ? "" : " '" + printable(column.unit->text) + "'";
 }
 
-std::string line_of(const Column& column, const std::vector<Number>& values) {
+std::string line_of(const Column& column, std::span<const Number> values) {
     std::string line = "  " + printable(column.name) + ": ";
     line += column.kind == ColumnKind::nominal ? "nominal, " + categories_of(column, "category", "categories")
                                                : "numeric, " + range_of(values) + unit_of(column);
@@ -61,7 +62,7 @@ std::string line_of_label(const Table& table) {
 }
 
 /// Whether the values are those of consecutive rows: 0, 1, 2, ... or from any other whole number on.
-bool count_rows(const std::vector<Number>& values, const std::vector<std::size_t>& numbers) {
+bool count_rows(std::span<const Number> values, const std::vector<std::size_t>& numbers) {
     if (values.size() < 3 || values[0] != std::floor(values[0])) return false;
     const auto row = [&](std::size_t i) { return static_cast<Number>(numbers.empty() ? i : numbers[i]); };
     for (std::size_t i = 1; i < values.size(); ++i)
@@ -70,8 +71,9 @@ bool count_rows(const std::vector<Number>& values, const std::vector<std::size_t
 }
 
 /// Whether the values are whole numbers, each of which occurs once.
-bool are_different_whole_numbers(std::vector<Number> values) {
-    if (values.size() < 3) return false;
+bool are_different_whole_numbers(std::span<const Number> column) {
+    if (column.size() < 3) return false;
+    std::vector<Number> values(column.begin(), column.end());
     if (std::any_of(values.begin(), values.end(), [](Number value) { return value != std::floor(value); }))
         return false;
     std::sort(values.begin(), values.end());
@@ -79,7 +81,7 @@ bool are_different_whole_numbers(std::vector<Number> values) {
 }
 
 /// Whether the values are whole numbers of up to 19 digits, some of them beyond those that doubles tell apart.
-bool are_codes_beyond_doubles(const std::vector<Number>& values) {
+bool are_codes_beyond_doubles(std::span<const Number> values) {
     constexpr Number kLast = 9007199254740992, kTwentyDigits = 1e19;
     bool beyond = false;
     for (const Number value : values) {
@@ -121,7 +123,7 @@ std::vector<std::string> summary_of(const std::string& path, const Table& table,
     std::vector<std::string> lines{bench::printable(path, 4096) + ": " + counted(table.rows.size(), "row") + "; " +
                                    table.header};
     const std::size_t shown = columns.size() <= most ? columns.size() : most - 1;
-    for (std::size_t i = 0; i < shown; ++i) lines.push_back(line_of(columns[i], table.rows.attributes[i]));
+    for (std::size_t i = 0; i < shown; ++i) lines.push_back(line_of(columns[i], table.rows.attributes.column(i)));
     if (shown < columns.size()) lines.push_back(line_of_rest(columns, shown));
     if (table.schema.has_label) lines.push_back(line_of_label(table));
     return lines;
@@ -130,9 +132,8 @@ std::vector<std::string> summary_of(const std::string& path, const Table& table,
 std::vector<std::string> hints_of(const Table& table) {
     std::vector<std::string> hints;
     const Schema& schema = table.schema;
-    for (std::size_t a = 0; a < schema.attributes.size(); ++a) {
+    table.rows.attributes.for_each_column([&](std::size_t a, std::span<const Number> values) {
         const Column& column = schema.attributes[a];
-        const auto& values = table.rows.attributes[a];
         const bool counts = column.kind == ColumnKind::numeric && count_rows(values, table.numbers);
         const bool is_index = column.kind == ColumnKind::numeric && is_called_as_indices_are(column, schema.named) &&
                               are_different_whole_numbers(values);
@@ -147,7 +148,7 @@ std::vector<std::string> hints_of(const Table& table) {
                             "), of which double precision cannot tell neighbours apart; if they are codes, compare "
                             "them as text with --nominal " +
                             std::to_string(column.position + 1));
-    }
+    });
     constexpr std::size_t kFewClasses = 20;
     const std::size_t classes = schema.label.values.size();
     if (classes > kFewClasses && 2 * classes > table.rows.size())

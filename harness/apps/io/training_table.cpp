@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "harness/apps/io/bad_file.hpp"
 #include "harness/apps/io/cell.hpp"
+#include "harness/apps/io/cell_memo.hpp"
 #include "harness/apps/io/column_learner.hpp"
 #include "harness/apps/io/header_choice.hpp"
 #include "harness/apps/io/message.hpp"
@@ -47,12 +50,17 @@ std::vector<std::int32_t> sort_classes(std::vector<std::string>& classes, const 
 struct LearntColumn {
     std::size_t position;
     ColumnLearner learner;
-    std::vector<Number> values{};
+};
+
+/// What most cells ask of their column, and nothing else: of thousands of columns it stays in the cache.
+struct CellState {
+    std::size_t position;
+    bool plain, label;         ///< plain numbers are kept as themselves; it is the label
+    std::int64_t numbers = 0;  ///< that the learner was not told of yet
+    CellMemo memo{};           ///< of other cells
 };
 
 class TrainingReader {
-    static constexpr std::size_t kBlock = 1 << 17;  ///< values, a MiB: at least 13 rows of 10,000 columns
-
 public:
     TrainingReader(const std::string& path, const TableOptions& options)
         : records_(path, options), options_(records_.options()), roles_(roles_of(provisional_names(), options_, path)) {
@@ -61,34 +69,53 @@ public:
         for (LearntColumn& column : columns_)
             if (is_label(column)) label_ = &column;
         check_roles();
+        cells_ = Cells(columns_.size() - (label_ ? 1 : 0));
+        for (const LearntColumn& column : columns_)
+            states_.push_back({column.position, column.learner.takes_plain_numbers(), is_label(column)});
         if (records_.first_lines().is_scikit_learn() && is_label(columns_.back()) && !options.numeric_label)
             at(columns_.back(), [&](ColumnLearner& learner) { learner.restrict_to(records_.first_lines().classes); });
     }
 
     Table read() {
+        constexpr std::size_t kAhead = 8;  // columns
         std::vector<std::string_view> fields;
         while (records_.next(fields)) {
             if (!has_label(fields)) {
                 skip_row(records_.line());
                 continue;
             }
-            for (LearntColumn& column : columns_)
-                block_.push_back(add(column, fields[column.position], records_.line()));
-            if (block_.size() >= kBlock) take_block();
+            if (cells_.is_full()) make_room();
+            Number* to = cells_.add_row().data();
+            for (std::size_t c = 0; c < states_.size(); ++c) {
+                CellState& state = states_[c];
+                if (c + kAhead < states_.size()) states_[c + kAhead].memo.prefetch();
+                const std::string_view cell = fields[state.position];
+                Number kept = 0;
+                if (const auto number = state.plain ? plain_number(cell) : std::nullopt) {
+                    ++state.numbers;
+                    kept = *number;
+                } else {
+                    kept = keep(state, columns_[c], cell);
+                }
+                if (state.label)
+                    labels_.push_back(kept);
+                else
+                    *to++ = kept;
+            }
             if (unlabelled_.rows > 0) numbers_.push_back(rows_ + static_cast<std::size_t>(unlabelled_.rows));
             ++rows_;
             check_memory();
         }
-        take_block();
+        tell_learners();
         settle_first_line();
         check_labels();
         Table table;
-        for (LearntColumn& column : columns_)
-            at(column, [&](ColumnLearner& learner) { learner.settle(column.values); });
+        settle_columns();
         check_none_is_empty();
         describe(table);
         table.numbers = std::move(numbers_);
         for (LearntColumn& column : columns_) hand_over(column, table);
+        table.rows.attributes = std::move(cells_);
         return table;
     }
 
@@ -149,17 +176,72 @@ private:
         return kept;
     }
 
-    /// Rows are kept in a block and go to their columns many at a time: one by one, each cell of a wide table would
-    /// wait for its column's end to come from memory.
-    void take_block() {
-        for (std::size_t c = 0; c < columns_.size(); ++c)
-            for (std::size_t i = c; i < block_.size(); i += columns_.size()) columns_[c].values.push_back(block_[i]);
-        block_.clear();
+    [[nodiscard]] std::optional<Number> plain_number(std::string_view cell) const {
+        if (!options_.missing.empty() && missing_.hold(cell)) return std::nullopt;
+        return parse_plain_number(cell, options_.decimal);
+    }
+
+    /// What is kept of a cell that is no plain number, which may be remembered.
+    Number keep(CellState& state, LearntColumn& column, std::string_view cell) {
+        constexpr std::size_t kManyColumns = 1000, kEntries = 256, kFewEntries = 8;
+        if (!CellMemo::suits(cell)) return add(column, cell, records_.line());
+        if (!state.memo.has_room()) state.memo.reserve(columns_.size() < kManyColumns ? kEntries : kFewEntries);
+        CellMemo::Entry* const entry = state.memo.find(cell);
+        if (entry != nullptr && entry->known) {
+            ++entry->times;
+            return entry->kept;
+        }
+        const Number kept = add(column, cell, records_.line());
+        if (entry != nullptr && column.learner.is_name(kept)) CellMemo::remember(*entry, cell, kept);
+        return kept;
+    }
+
+    /// How often came what is not told to each learner.
+    void tell_learners() {
+        for (std::size_t c = 0; c < columns_.size(); ++c) {
+            ColumnLearner& learner = columns_[c].learner;
+            if (states_[c].numbers > 0) learner.add_again(0, states_[c].numbers);
+            for (const CellMemo::Entry& entry : states_[c].memo.entries())
+                if (entry.times > 0) learner.add_again(entry.kept, entry.times);
+        }
+        states_.clear();
+    }
+
+    /// For all rows at once, if it is known about how many there are: growing by and by, a table is there twice at
+    /// times. Memory that nobody touches costs nothing.
+    void make_room() {
+        constexpr double kMargin = 1.1;
+        const double share = records_.share();
+        const std::size_t most = options_.max_bytes / sizeof(Number), now = cells_.all().size() + cells_.columns();
+        std::size_t room = 2 * now;
+        if (share > 0 && share < 1 && static_cast<double>(now) / share * kMargin < static_cast<double>(most))
+            room = std::max(now, static_cast<std::size_t>(static_cast<double>(now) / share * kMargin));
+        cells_.reserve(room);
+    }
+
+    /// Columns of texts become codes.
+    void settle_columns() {
+        std::size_t attribute = 0;
+        for (LearntColumn& column : columns_) {
+            std::vector<Number> kept;
+            const bool changes = column.learner.changes_what_is_kept(), label = is_label(column);
+            if (changes && !label) kept = cells_.column(attribute);
+            at(column, [&](ColumnLearner& learner) { learner.settle(label ? labels_ : kept); });
+            if (changes && !label) cells_.set_column(attribute, kept);
+            attribute += !label;
+        }
     }
 
     template <class Fields>
-    [[nodiscard]] bool has_label(const Fields& fields) const {
-        return label_ == nullptr || !label_->learner.is_missing(fields[label_->position]);
+    [[nodiscard]] bool has_label(const Fields& fields) {
+        if (label_ == nullptr) return true;
+        const std::string_view cell = fields[label_->position];
+        if (!states_.empty() && CellMemo::suits(cell)) {
+            const CellMemo::Entry* const entry =
+                states_[static_cast<std::size_t>(label_ - columns_.data())].memo.find(cell);
+            if (entry != nullptr && entry->known) return true;
+        }
+        return !label_->learner.is_missing(cell);
     }
 
     /// Before the first row that is left out, rows are numbered as in the file.
@@ -208,7 +290,12 @@ private:
             return name_columns(lines);
         }
         HeaderEvidence evidence(lines.first, options_);
-        for (const LearntColumn& column : columns_) evidence.add(column.position, column.learner, column.values);
+        std::size_t attribute = 0;
+        for (const LearntColumn& column : columns_) {
+            const bool label = is_label(column);
+            evidence.add(column.position, column.learner, [&] { return label ? labels_ : cells_.column(attribute); });
+            attribute += !label;
+        }
         const HeaderChoice choice = evidence.choose(path(), lines.first_line, rows_);
         header_ = choice.reason;
         if (choice.header) {
@@ -246,9 +333,15 @@ private:
             if (labelled) numbers_.insert(numbers_.begin(), 0);
         }
         if (!labelled) return;
+        std::vector<Number> row;
         for (LearntColumn& column : columns_) {
-            column.values.insert(column.values.begin(), add(column, lines.first[column.position], lines.first_line));
+            const Number kept = add(column, lines.first[column.position], lines.first_line);
+            if (&column == label_)
+                labels_.insert(labels_.begin(), kept);
+            else
+                row.push_back(kept);
         }
+        cells_.add_first_row(row);
         ++rows_;
     }
 
@@ -278,24 +371,22 @@ private:
             if (roles_[i].kind == Role::Kind::ignored) table.schema.ignored.push_back({names_[i], i});
     }
 
-    void hand_over(LearntColumn& column, Table& table) const {
+    void hand_over(const LearntColumn& column, Table& table) {
         Column described{names_[column.position], column.position, column.learner.kind(), column.learner.values(),
                          column.learner.missing()};
         described.unit = column.learner.unit();
         if (!is_label(column)) {
             table.schema.attributes.push_back(std::move(described));
-            table.rows.attributes.push_back(std::move(column.values));
             return;
         }
         table.schema.has_label = true;
         if (described.kind == ColumnKind::numeric) {
-            table.rows.targets = std::move(column.values);
+            table.rows.targets = std::move(labels_);
         } else {
             std::vector<std::int32_t> new_code(described.values.size());
             std::iota(new_code.begin(), new_code.end(), 0);
             if (!table.schema.numbered_classes) new_code = sort_classes(described.values, options_.format());
-            for (const Number code : column.values)
-                table.rows.classes.push_back(new_code[static_cast<std::size_t>(code)]);
+            for (const Number code : labels_) table.rows.classes.push_back(new_code[static_cast<std::size_t>(code)]);
         }
         table.schema.label = std::move(described);
     }
@@ -308,7 +399,9 @@ private:
     std::vector<Role> roles_;
     std::vector<LearntColumn> columns_;
     const LearntColumn* label_ = nullptr;
-    std::vector<Number> block_;  ///< what is kept of the last rows, row after row
+    std::vector<CellState> states_;  ///< one per column
+    Cells cells_;                    ///< what is kept of attributes
+    std::vector<Number> labels_;
     std::string header_;
     std::size_t rows_ = 0, text_bytes_ = 0;
     Unlabelled unlabelled_;

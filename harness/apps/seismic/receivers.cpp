@@ -71,6 +71,9 @@ ReceiverColumns columns_of(const io::CsvReader& csv, const CsvFields& header) {
 
 /// The columns of a file whose first line is `fields`. Three numbers are coordinates; of more nobody knows which.
 ReceiverColumns first_line(const io::CsvReader& csv, const CsvFields& fields) {
+    if (fields.size() == 1 && fields[0].find_first_of("; \t|") != std::string_view::npos)
+        csv.fail(fmt::format("'{}' is one field, as no commas separate its numbers or names; write commas between them",
+                             io::printable(fields[0])));
     const auto numbers = static_cast<std::size_t>(std::count_if(fields.begin(), fields.end(), is_number));
     if (numbers == 0) return columns_of(csv, fields);
     if (fields.size() != 3 || numbers != 3)

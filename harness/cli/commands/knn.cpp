@@ -74,13 +74,17 @@ std::size_t default_memory(const Device& device) {
     return device::memory_state().free / 2;
 }
 
-/// So few that a CPU is done with them in a second or so, to tell how far it is; a GPU needs many at a time.
+/// So few that a CPU is done with them in a second or so, to tell how far it is; a GPU needs many at a time. And so few
+/// that a wide table's rows, of which there are two chunks at a time, take little beside the training table.
 std::size_t rows_at_once(const Device& device, const io::Schema& schema, std::int64_t train_rows) {
-    constexpr std::size_t kLeast = 1024, kMost = 65536;
+    constexpr std::size_t kFewest = 64, kLeast = 1024, kMost = 65536;
     constexpr double kProducts = 1e10;
-    if (device.is_cuda()) return kMost;
+    const std::size_t bytes = device.is_cuda() ? 64 << 20 : 8 << 20;
+    const std::size_t fit = std::clamp(bytes / sizeof(io::Number) / schema.attributes.size(), kFewest, kMost);
+    if (device.is_cuda()) return fit;
     const double products_per_row = static_cast<double>(schema.attributes.size()) * static_cast<double>(train_rows);
-    return static_cast<std::size_t>(std::clamp(kProducts / products_per_row, double{kLeast}, double{kMost}));
+    return std::min(fit,
+                    static_cast<std::size_t>(std::clamp(kProducts / products_per_row, double{kLeast}, double{kMost})));
 }
 
 struct Outcome {

@@ -27,6 +27,13 @@ struct ItemsOfDoubles {
     std::int64_t stride = 0;
 };
 
+/// Items that a model takes over: it keeps them where they are, so that they are never there twice.
+struct OwnedItemsOfDoubles {
+    std::vector<double> values;  ///< count * dims numbers, those of an item side by side
+    std::int64_t count = 0;      ///< items
+    std::int64_t dims = 0;       ///< attributes of each
+};
+
 /// Neighbours as in `Neighbours`, with distances in double precision.
 struct ExactNeighbours {
     std::int64_t queries = 0;           ///< lists
@@ -146,6 +153,12 @@ public:
                                           std::span<const std::int32_t> classes, const NeighbourRule& rule,
                                           const ExactDistance& distance, const Options& options = {});
 
+    /// The same of `points` that the model takes over, with `classes`, `rule` and `distance` as above. They are gone
+    /// even if this fails.
+    static Result<ExactKnnClassifier> fit(const Device& device, OwnedItemsOfDoubles points,
+                                          std::span<const std::int32_t> classes, const NeighbourRule& rule,
+                                          const ExactDistance& distance = {}, const Options& options = {});
+
     /// The class of each of the `queries`, kNoClass for one without a neighbour that has a say.
     [[nodiscard]] Result<std::vector<std::int32_t>> predict(const ItemsOfDoubles& queries,
                                                             const Options& options = {}) const;
@@ -192,6 +205,12 @@ public:
                                          std::span<const double> targets, const NeighbourRule& rule,
                                          const ExactDistance& distance, const Options& options = {});
 
+    /// The same of `points` that the model takes over, with `targets`, `rule` and `distance` as above. They are gone
+    /// even if this fails.
+    static Result<ExactKnnRegressor> fit(const Device& device, OwnedItemsOfDoubles points,
+                                         std::span<const double> targets, const NeighbourRule& rule,
+                                         const ExactDistance& distance = {}, const Options& options = {});
+
     /// The mean target of all neighbours of each of the `queries` within a `radius`, NaN for one that has none.
     [[nodiscard]] Result<std::vector<double>> predict_within(const ItemsOfDoubles& queries, double radius,
                                                              const Options& options = {}) const;
@@ -223,6 +242,12 @@ public:
     /// number from 1 on.
     static Result<ExactNearestNeighbours> fit(const Device& device, const ItemsOfDoubles& points,
                                               const NeighbourRule& rule, const ExactDistance& distance,
+                                              const Options& options = {});
+
+    /// The same of `points` that the model takes over, with `rule` and `distance` as above. They are gone
+    /// even if this fails.
+    static Result<ExactNearestNeighbours> fit(const Device& device, OwnedItemsOfDoubles points,
+                                              const NeighbourRule& rule, const ExactDistance& distance = {},
                                               const Options& options = {});
 
     /// As `ExactKnnClassifier::load`, of a file of nearest neighbours at `path`.
