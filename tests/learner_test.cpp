@@ -20,7 +20,7 @@ std::size_t first_choice(const Tree& tree, std::vector<double> row) {
 
 /// With the held-out figures of trees of every size.
 Evaluation evaluated(const Matrix& matrix, const Tree& tree) {
-    return evaluate(matrix, tree, {}, held_out_sizes(matrix, {}));
+    return evaluate(matrix, tree, {}, cross_validate(matrix, {}));
 }
 
 TEST(Learner, FindsOneThreshold) {
@@ -254,7 +254,7 @@ Matrix staircase() {
 
 TEST(Learner, TheSmallestTreeWithinOneStandardErrorIsTaken) {
     const Matrix matrix = staircase();
-    const SizeCurve curve = held_out_sizes(matrix, {});
+    const CrossValidation curve = cross_validate(matrix, {});
     ASSERT_GE(curve.prunings.size(), 2U);
     const auto cost = [&](std::size_t i) { return std::log(curve.held_out[i].regret.geomean); };
     double best = cost(0);

@@ -44,17 +44,17 @@ void study(const std::string& key) {
     const DeviceResults unseen = load_results(unseen_folder(folder), {});
     for (const Trained& of : device.families) {
         const auto records = cases_of(unseen, of.family->name());
-        if (records.empty() || of.sizes.prunings.empty()) continue;
+        if (records.empty() || of.validation.prunings.empty()) continue;
         const Matrix& matrix = of.evidence.matrix;
-        const auto trees = learn_sizes(matrix, matrix.all(), options.learn, of.sizes.prunings);
+        const auto trees = learn_sizes(matrix, matrix.all(), options.learn, of.validation.prunings);
         for (std::size_t i = 0; i < trees.size(); ++i) {
             const auto pick = [&](const std::string& problem) {
                 return pick_of(*of.family, device.device, matrix, trees[i], problem);
             };
             const Grades grades = grades_of(grade(records, pick));
             fmt::print("| {} | {} | {:.2f}{} | {} | {:.4f} | {:.4f} | {:.3f} |\n", key, of.family->name(),
-                       of.sizes.prunings[i], i == of.sizes.smallest ? " *" : "", trees[i].leaves.size(),
-                       of.sizes.held_out[i].regret.geomean, grades.regret.geomean, grades.p99);
+                       of.validation.prunings[i], i == of.validation.smallest ? " *" : "", trees[i].leaves.size(),
+                       of.validation.held_out[i].regret.geomean, grades.regret.geomean, grades.p99);
         }
         std::fflush(stdout);
     }
@@ -67,7 +67,8 @@ int main(int count, char** arguments) {
     using namespace espalier::bench;
     std::vector<std::string> keys(arguments + 1, arguments + count);
     if (keys.empty()) keys = evidence_devices(ESPALIER_RESULTS);
-    fmt::print("| device | family | pruning | leaves | held out | unseen | unseen P99 |\n| --- | --- | ---: | ---: | "
-               "---: | ---: | ---: |\n");
+    fmt::print(
+        "| device | family | pruning | leaves | held out | unseen | unseen P99 |\n| --- | --- | ---: | ---: | "
+        "---: | ---: | ---: |\n");
     for (const std::string& key : keys) learn::study(key);
 }

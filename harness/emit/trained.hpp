@@ -13,8 +13,8 @@ struct Trained {
     Evidence evidence;
     Tree tree{};
     Evaluation evaluation{};
-    SizeCurve sizes{};   ///< empty if it was not evaluated
-    double pruning = 1;  ///< `LearnOptions::pruning` of the tree
+    CrossValidation validation{};  ///< empty if it was not evaluated
+    double pruning = 1;            ///< `LearnOptions::pruning` of the tree
 };
 
 }  // namespace espalier::bench::learn

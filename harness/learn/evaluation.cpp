@@ -19,8 +19,8 @@ namespace {
 
 /// A way of choosing that learns from some rows: from a problem to a ranking.
 using Chooser = std::function<std::vector<std::size_t>(std::size_t problem)>;
-/// One or more of them.
-using Trainer = std::function<std::vector<Chooser>(const Matrix& matrix, const std::vector<std::size_t>& rows)>;
+/// One or more of them, from what is known in one part of a cross-validation.
+using Trainer = std::function<std::vector<Chooser>(std::size_t part)>;
 
 /// The logarithm of the slowdown against the best time measured; nothing where the choice was not measured:
 /// imputed times measure no choice.
@@ -69,13 +69,11 @@ void sum_up(const Matrix& matrix, const std::vector<Part>& parts, std::uint64_t 
 std::vector<HeldOut> hold_out(const Matrix& matrix, const std::vector<Part>& parts, std::size_t ways,
                               const Trainer& train, std::uint64_t seed) {
     std::vector<HeldOut> results(ways);
-    if (parts.empty()) return results;
     for (HeldOut& result : results) result.logs.resize(matrix.rows()), result.choices.resize(matrix.rows());
     in_parallel(parts.size(), [&](std::size_t i) {
-        const auto& [fold, seen] = parts[i];
-        const std::vector<Chooser> choosers = train(seen, fold.training);
+        const std::vector<Chooser> choosers = train(i);
         for (std::size_t way = 0; way < ways; ++way)
-            for (const std::size_t p : fold.held_out) {
+            for (const std::size_t p : parts[i].fold.held_out) {
                 HeldOut& result = results[way];
                 result.choices[p] = chosen(matrix, p, choosers[way](p));
                 result.logs[p] =
@@ -96,6 +94,23 @@ std::size_t best_single(const Matrix& matrix, std::span<const std::size_t> rows)
     };
     const auto candidates = matrix.all_candidates();
     return *std::ranges::min_element(candidates, {}, cost);
+}
+
+Chooser best_of_all(const Part& part) {
+    const std::vector ranking{best_single(part.seen, part.fold.training), part.seen.baseline};
+    return [ranking](std::size_t) { return ranking; };
+}
+
+Chooser best_of_nearest(const Part& part) {
+    return [&part, distance = Distances(part.seen)](std::size_t p) {
+        const auto from_here = [&](std::size_t row) { return distance(p, row); };
+        const std::size_t nearest = *std::ranges::min_element(part.fold.training, {}, from_here);
+        std::vector<std::size_t> order = part.seen.all_candidates();
+        std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            return part.seen.loss_of(nearest, a) < part.seen.loss_of(nearest, b);
+        });
+        return order;
+    };
 }
 
 /// Mean and standard error of what one size costs, over the problems where every size's choice has a time.
@@ -128,35 +143,38 @@ std::size_t smallest_of(const std::vector<HeldOut>& all) {
 
 }  // namespace
 
-SizeCurve held_out_sizes(const Matrix& matrix, const LearnOptions& options) {
+CrossValidation cross_validate(const Matrix& matrix, const LearnOptions& options) {
     constexpr std::size_t kSizes = 14;
     constexpr double kStep = 1.5;
     const std::vector<Part> parts = parts_of(matrix, evaluation_folds(matrix, options));
     if (parts.empty()) return {};
-    SizeCurve curve;
-    for (double pruning = 1; curve.prunings.size() < kSizes; pruning *= kStep) curve.prunings.push_back(pruning);
+    CrossValidation result;
+    for (double pruning = 1; result.prunings.size() < kSizes; pruning *= kStep) result.prunings.push_back(pruning);
     std::vector<std::vector<std::size_t>> leaves(kSizes, std::vector<std::size_t>(parts.size()));
-    const auto learned = [&](const Matrix& seen, const std::vector<std::size_t>& training) {
-        const auto part = static_cast<std::size_t>(
-            std::ranges::find_if(parts, [&](const Part& one) { return &one.seen == &seen; }) - parts.begin());
+    const auto learned = [&](std::size_t part) {
+        const auto& [fold, seen] = parts[part];
         const auto trees =
-            std::make_shared<const std::vector<Tree>>(learn_sizes(seen, training, options, curve.prunings));
+            std::make_shared<const std::vector<Tree>>(learn_sizes(seen, fold.training, options, result.prunings));
         std::vector<Chooser> choosers;
         for (std::size_t size = 0; size < kSizes; ++size) {
             leaves[size][part] = (*trees)[size].leaves.size();
-            choosers.emplace_back([&seen, trees, size](std::size_t p) {
+            choosers.emplace_back([&seen = seen, trees, size](std::size_t p) {
                 const Tree& tree = (*trees)[size];
                 return tree.leaves[tree.leaf_of(seen.row(p))].ranking;
             });
         }
         return choosers;
     };
-    curve.held_out = hold_out(matrix, parts, kSizes, learned, options.seed);
+    result.held_out = hold_out(matrix, parts, kSizes, learned, options.seed);
     for (const auto& of_parts : leaves)
-        curve.leaves.push_back(std::accumulate(of_parts.begin(), of_parts.end(), 0.0) /
-                               static_cast<double>(parts.size()));
-    curve.smallest = smallest_of(curve.held_out);
-    return curve;
+        result.leaves.push_back(std::accumulate(of_parts.begin(), of_parts.end(), 0.0) /
+                                static_cast<double>(parts.size()));
+    result.smallest = smallest_of(result.held_out);
+    const auto single = [&](std::size_t part) { return std::vector{best_of_all(parts[part])}; };
+    result.single = hold_out(matrix, parts, 1, single, options.seed).front();
+    const auto nearest = [&](std::size_t part) { return std::vector{best_of_nearest(parts[part])}; };
+    result.nearest = hold_out(matrix, parts, 1, nearest, options.seed).front();
+    return result;
 }
 
 double log_regret(const Matrix& matrix, const Tree& tree, std::size_t problem) {
@@ -168,7 +186,8 @@ std::vector<Fold> evaluation_folds(const Matrix& matrix, const LearnOptions& opt
     return make_folds(matrix, matrix.all(), options.seed + 1);
 }
 
-Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& options, const SizeCurve& sizes) {
+Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& options,
+                    const CrossValidation& validation) {
     const auto by_tree = [&](std::size_t p) { return tree.leaves[tree.leaf_of(matrix.row(p))].ranking; };
     Evaluation evaluation;
     evaluation.training = summarise(measured_logs(matrix, by_tree), options.seed);
@@ -178,27 +197,10 @@ Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& 
     if (!singles.empty())
         evaluation.best_single =
             std::exp(std::accumulate(singles.begin(), singles.end(), 0.0) / static_cast<double>(singles.size()));
-    const std::vector<Part> parts = parts_of(matrix, evaluation_folds(matrix, options));
-    if (parts.empty() || sizes.prunings.empty()) return evaluation;
-    using Rows = std::vector<std::size_t>;
-    const auto single = [&](const Matrix& seen, const Rows& training) {
-        const std::size_t first = best_single(seen, training);
-        return std::vector<Chooser>{[ranking = Rows{first, seen.baseline}](std::size_t) { return ranking; }};
-    };
-    const auto neighbour = [&](const Matrix& seen, const Rows& training) {
-        return std::vector<Chooser>{[&seen, training, distance = Distances(seen)](std::size_t p) {
-            const auto from_here = [&](std::size_t row) { return distance(p, row); };
-            const std::size_t nearest = *std::ranges::min_element(training, {}, from_here);
-            Rows order = seen.all_candidates();
-            std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-                return seen.loss_of(nearest, a) < seen.loss_of(nearest, b);
-            });
-            return order;
-        }};
-    };
-    evaluation.held_out = sizes.held_out[sizes.smallest];
-    evaluation.held_out_single = hold_out(matrix, parts, 1, single, options.seed).front();
-    evaluation.held_out_nearest = hold_out(matrix, parts, 1, neighbour, options.seed).front();
+    if (validation.prunings.empty()) return evaluation;
+    evaluation.held_out = validation.held_out[validation.smallest];
+    evaluation.held_out_single = validation.single;
+    evaluation.held_out_nearest = validation.nearest;
     return evaluation;
 }
 

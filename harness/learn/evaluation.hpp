@@ -22,18 +22,20 @@ struct HeldOut {
     int unmeasured = 0;
 };
 
-/// Trees of several sizes, each judged by problems that it had not seen.
-struct SizeCurve {
+/// Trees of several sizes and other ways of choosing, each judged by problems that it had not seen.
+struct CrossValidation {
     std::vector<double> prunings;  ///< ascending: `LearnOptions::pruning`; empty if nothing could be held out
     std::vector<double> leaves;    ///< of each, the mean over the folds
     std::vector<HeldOut> held_out;
     std::size_t smallest = 0;  ///< the largest pruning that the one-standard-error rule allows
+    HeldOut single;            ///< on the same folds: the choice that is best on average for the others
+    HeldOut nearest;           ///< on the same folds: what is best for the nearest of the others
 };
 
 /// The trees of ascending prunings, on the folds of `evaluation_folds`, and the smallest one that costs no more than
 /// the best of them but for one standard error of that one's mean, or a quarter of a percent where that is less
 /// (Breiman, Friedman, Olshen and Stone, Classification and Regression Trees, 1984, section 3.4.3).
-SizeCurve held_out_sizes(const Matrix& matrix, const LearnOptions& options);
+CrossValidation cross_validate(const Matrix& matrix, const LearnOptions& options);
 
 /// How good a way of learning and its tree are on one matrix. Only problems count whose choice was not imputed, against
 /// the best time measured there. Times are imputed anew for every fold, without what is held out.
@@ -49,8 +51,9 @@ struct Evaluation {
 /// The folds that held-out regret is measured on.
 std::vector<Fold> evaluation_folds(const Matrix& matrix, const LearnOptions& options = {});
 
-/// `sizes`: of trees, the one of its smallest pruning among them.
-Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& options, const SizeCurve& sizes);
+/// `validation`: of its smallest pruning the tree is.
+Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& options,
+                    const CrossValidation& validation);
 
 /// log(time / best time) of what the tree chooses for a problem of the matrix.
 double log_regret(const Matrix& matrix, const Tree& tree, std::size_t problem);

@@ -100,10 +100,6 @@ void serve_other_devices(const Family& family, const DeviceInfo& trained, const 
     for (TreeLeaf& leaf : tree.leaves) extend(leaf, matrix, feasible);
 }
 
-}  // namespace
-
-namespace {
-
 /// Adds a problem of a matrix's family, of which optional features that the matrix lacks have their defaults.
 void add_problem(const Family& family, const DeviceInfo& device, const Matrix& matrix, std::string key,
                  DrawnProblems& drawn) {
@@ -136,8 +132,7 @@ std::shared_ptr<const DrawnProblems> draw_problems_for(const Family& family, con
     return drawn;
 }
 
-Tree tree_for(const Family& family, const DeviceInfo& device, Matrix& matrix, const LearnOptions& options) {
-    if (!matrix.drawn) matrix.drawn = draw_problems_for(family, device, matrix, options.drawn);
+Tree tree_for(const Family& family, const DeviceInfo& device, const Matrix& matrix, const LearnOptions& options) {
     Tree tree = learn(matrix, matrix.all(), options);
     serve_other_devices(family, device, matrix, tree);
     return tree;

@@ -11,8 +11,8 @@ namespace espalier::bench::learn {
 std::shared_ptr<const DrawnProblems> draw_problems_for(const Family& family, const DeviceInfo& device,
                                                        const Matrix& matrix, std::size_t count);
 
-/// The tree of a family for a device: learnt from all rows and from problems drawn of the family's domain
-/// (harness/families/domain.hpp), which the matrix gets, with rankings that serve other devices, too.
-Tree tree_for(const Family& family, const DeviceInfo& device, Matrix& matrix, const LearnOptions& options = {});
+/// The tree of a family for a device: learnt from all rows and from the matrix's drawn problems, with rankings that
+/// serve other devices, too.
+Tree tree_for(const Family& family, const DeviceInfo& device, const Matrix& matrix, const LearnOptions& options = {});
 
 }  // namespace espalier::bench::learn

@@ -30,7 +30,7 @@ ordered_json figures(const HeldOut& held_out) {
 }
 
 /// Leaves against regret: trees of each size on problems that they had not seen.
-ordered_json size_curve(const SizeCurve& sizes) {
+ordered_json size_curve(const CrossValidation& sizes) {
     if (sizes.prunings.empty()) return nullptr;
     ordered_json curve = ordered_json::array();
     for (std::size_t i = 0; i < sizes.prunings.size(); ++i)
@@ -129,11 +129,11 @@ std::string selector_json(const std::string& device_key, const ordered_json& sum
     return whole.dump(2) + "\n";
 }
 
-/// Figures of unseen problems are of the tree that they were graded with.
-void keep_unseen(const ordered_json& before, const Trained& now, const DeviceInfo& device, ordered_json& entry,
+/// Figures of unseen problems are of the tree that they were graded with; `tree` is the text of today's.
+void keep_unseen(const ordered_json& before, const Trained& now, std::string_view tree, ordered_json& entry,
                  std::vector<std::string>& notices) {
     if (!before.is_object() || !before.contains("unseen") || !before["unseen"].is_object()) return;
-    if (before["unseen"].value("tree_sha256", ordered_json()) == tree_sha256(tree_text(now, device)))
+    if (before["unseen"].value("tree_sha256", ordered_json()) == tree_sha256(tree))
         entry["unseen"] = before["unseen"];
     else
         notices.push_back(std::string(now.family->name()) +
@@ -201,8 +201,9 @@ Trained train(const Family& family, const DeviceInfo& device, std::span<const Ca
     LearnOptions learn = options.learn;
     matrix.drawn = draw_problems_for(family, device, matrix, learn.drawn);
     if (options.evaluate) {
-        trained.sizes = held_out_sizes(matrix, learn);
-        if (!trained.sizes.prunings.empty()) learn.pruning = trained.sizes.prunings[trained.sizes.smallest];
+        trained.validation = cross_validate(matrix, learn);
+        const CrossValidation& validation = trained.validation;
+        if (!validation.prunings.empty()) learn.pruning = validation.prunings[validation.smallest];
     }
     trained.pruning = learn.pruning;
     trained.tree = tree_for(family, device, matrix, learn);
@@ -210,7 +211,7 @@ Trained train(const Family& family, const DeviceInfo& device, std::span<const Ca
     if (const auto uncovered = find_uncovered_problem(family, device, matrix, trained.tree, kDraws, learn.seed))
         throw BadEvidence("the baseline of " + std::string(family.name()) + " declines a problem, " + *uncovered +
                           "; mend its supports(): every ranking ends in it");
-    if (options.evaluate) trained.evaluation = evaluate(matrix, trained.tree, learn, trained.sizes);
+    if (options.evaluate) trained.evaluation = evaluate(matrix, trained.tree, learn, trained.validation);
     return trained;
 }
 
@@ -225,7 +226,7 @@ ordered_json summary(const Trained& trained, const ordered_json& before) {
     entry["best_single_variant"] = variant.name;
     entry["best_single_configuration"] = variant.configurations[single.configuration].text();
     entry["sklearn_geomean"] = kept(before, "sklearn_geomean", trained.evidence.data_sha256);
-    entry["held_out_by_size"] = size_curve(trained.sizes);
+    entry["held_out_by_size"] = size_curve(trained.validation);
     entry["held_out_by_leaf"] = held_out_by_leaf(trained);
     entry["held_out_best_single"] = figures(e.held_out_single);
     entry["held_out_nearest_neighbour"] = figures(e.held_out_nearest);
@@ -310,15 +311,16 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
         if (!options.evaluate && earlier) own.learn.pruning = pruning_of(*earlier);
         trained.families.push_back(train(*family, results.device, cases, own, of_family(others, name)));
         const Trained& now = trained.families.back();
+        const std::string tree = tree_text(now, results.device);
         for (const auto& notice : now.evidence.notices) trained.notices.push_back(name + ": " + notice);
         for (auto& stale : ranked_stale(now, cases)) trained.stale.push_back(std::move(stale));
         if (options.evaluate) {
             const ordered_json before = summaries.contains(name) ? summaries[name] : ordered_json();
             summaries[name] = summary(now, before);
-            keep_unseen(before, now, results.device, summaries[name], trained.notices);
+            keep_unseen(before, now, tree, summaries[name], trained.notices);
         }
         trained.diffs.push_back(earlier ? compare(*earlier, now, results.device) : std::nullopt);
-        trained.files.push_back(compare(path, tree_text(now, results.device)));
+        trained.files.push_back(compare(path, tree));
     }
     if (trained.families.empty() || !options.evaluate) return trained;
     trained.files.push_back(compare(folder / "selector.json", selector_json(device_key, summaries)));

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -77,8 +76,6 @@ public:
     }
 
 private:
-    using Kind = Column::Kind;
-
     /// The file's nodes are in pre-order, as ours are.
     void add_test(const TreeFile::Node& from) {
         const auto no = static_cast<std::uint16_t>(from.right);
@@ -90,12 +87,10 @@ private:
 
     /// The column of a number, or of two.
     std::uint16_t column_of(const std::string& name) {
-        for (const auto& [sign, kind] : {std::pair{" / ", Kind::ratio}, {" * ", Kind::product}})
-            if (const auto at = name.find(sign); at != std::string::npos) {
-                const std::uint8_t first = place_of(number(name.substr(0, at)));
-                return place_of(name, {.first = first, .kind = kind, .second = place_of(number(name.substr(at + 3)))});
-            }
-        return place_of(name, {.first = place_of(number(name))});
+        const AskedFeatures asked = asked_features(name);
+        Column column{.first = place_of(number(asked.first)), .kind = asked.kind};
+        if (!asked.second.empty()) column.second = place_of(number(asked.second));
+        return place_of(name, column);
     }
 
     std::uint16_t category_column(const std::string& name) {
@@ -203,7 +198,7 @@ private:
     Configuration configuration_of(const Registered<P>& entry, const TreeFile::Choice& choice) {
         // What is not linked has no tunables here to compare with: it is shown and never run.
         const auto found = entry.linked() ? linked_configuration(entry, choice.configuration)
-                                          : spelled_configuration(choice.configuration);
+                                          : own_configuration(choice.configuration);
         if (found) return *found;
         throw BadData("it ranks " + choice.variant + " with '" + choice.configuration.substr(0, 100) +
                       "', which is no configuration of it");
@@ -215,23 +210,12 @@ private:
         return std::nullopt;
     }
 
-    std::optional<Configuration> spelled_configuration(std::string_view text) {
+    /// Of a variant that is not linked: the names are the tree's own from here on.
+    std::optional<Configuration> own_configuration(std::string_view text) {
+        const auto spelled = spelled_configuration(text);
+        if (!spelled) return std::nullopt;
         Configuration configuration;
-        if (text == "default") return configuration;
-        while (!text.empty()) {
-            const auto item = text.substr(0, text.find(';'));
-            text.remove_prefix(std::min(text.size(), item.size() + 1));
-            const auto equals = std::min(item.find('='), item.size());
-            int value = 0;
-            const char* const first = item.data() + std::min(equals + 1, item.size());
-            const auto [end, error] = std::from_chars(first, item.data() + item.size(), value);
-            if (equals == 0 || error != std::errc{} || end != item.data() + item.size() ||
-                configuration.size() == Configuration::kCapacity)
-                return std::nullopt;
-            for (const Setting& before : configuration)
-                if (before.name == item.substr(0, equals)) return std::nullopt;
-            configuration.push_back({tree_->names.emplace_back(item.substr(0, equals)), value});
-        }
+        for (const auto& [name, value] : *spelled) configuration.push_back({tree_->names.emplace_back(name), value});
         return configuration;
     }
 

@@ -1,7 +1,11 @@
 #include "kernels/dispatch/tree_file.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <climits>
 #include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
 
 #include "kernels/core/isa.hpp"
 #include "kernels/json/bad_data.hpp"
@@ -200,6 +204,33 @@ TreeFile read_tree(std::string_view text) {
     fields.done();
     check_shape(tree.nodes);
     return tree;
+}
+
+AskedFeatures asked_features(const std::string& feature) {
+    for (const auto& [sign, kind] : {std::pair{" / ", Column::Kind::ratio}, {" * ", Column::Kind::product}})
+        if (const auto at = feature.find(sign); at != std::string::npos)
+            return {feature.substr(0, at), feature.substr(at + 3), kind};
+    return {feature, {}};
+}
+
+std::optional<Configuration> spelled_configuration(std::string_view text) {
+    Configuration configuration;
+    if (text == "default") return configuration;
+    while (!text.empty()) {
+        const auto item = text.substr(0, text.find(';'));
+        text.remove_prefix(std::min(text.size(), item.size() + 1));
+        const auto equals = std::min(item.find('='), item.size());
+        int value = 0;
+        const char* const first = item.data() + std::min(equals + 1, item.size());
+        const auto [end, error] = std::from_chars(first, item.data() + item.size(), value);
+        if (equals == 0 || error != std::errc{} || end != item.data() + item.size() ||
+            configuration.size() == Configuration::kCapacity)
+            return std::nullopt;
+        for (const Setting& before : configuration)
+            if (before.name == item.substr(0, equals)) return std::nullopt;
+        configuration.push_back({item.substr(0, equals), value});
+    }
+    return configuration;
 }
 
 std::string seal_tree(std::string text) {

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kernels/core/configuration.hpp"
 #include "kernels/core/device_traits.hpp"
+#include "kernels/core/selector.hpp"
 
 namespace espalier {
 
@@ -50,6 +53,17 @@ struct TreeLimits {
 /// Reads the text of a tree's file, whoever wrote it: the checksum, then every member. Throws BadData, which says what
 /// is wrong and names the fix, but not the file.
 TreeFile read_tree(std::string_view text);
+
+/// What a test asks about: a feature, "rows", or two, "rows / k" and "rows * k".
+struct AskedFeatures {
+    std::string first, second;  ///< the latter is empty for one alone
+    Column::Kind kind = Column::Kind::feature;
+};
+AskedFeatures asked_features(const std::string& feature);
+
+/// The settings of a configuration, "block=256;items=4", none of "default"; their names point into the text. Nothing if
+/// it spells none.
+std::optional<Configuration> spelled_configuration(std::string_view text);
 
 /// `text`, an object in JSON whose brace closes on a line of its own, with the checksum as its last member.
 std::string seal_tree(std::string text);

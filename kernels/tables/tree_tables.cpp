@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <utility>
 
 #include "kernels/core/isa.hpp"
 #include "kernels/json/bad_data.hpp"
@@ -78,8 +77,7 @@ private:
     }
 
     void add_test(const TreeFile::Node& node) {
-        const std::size_t column = node.categories.empty() ? column_of(node.feature) : category_column(node.feature);
-        const std::string where = std::to_string(column) + ", " + std::to_string(node.right);
+        const std::string where = std::to_string(column_of(node.feature)) + ", " + std::to_string(node.right);
         nodes_.push_back(node.categories.empty() ? "{" + where + ", " + spelled(node.threshold) + "}"
                                                  : "{" + where + ", 0, " + std::to_string(bits_of(node)) + "U}");
     }
@@ -99,21 +97,12 @@ private:
         }
     }
 
-    /// "block=256;items=4" as a Configuration's settings.
-    static std::string settings(std::string_view configuration) {
+    static std::string settings(const std::string& text) {
+        const auto configuration = spelled_configuration(text);
+        if (!configuration) throw BadData("'" + text + "' is no configuration");
         std::vector<std::string> items;
-        if (configuration == "default") return {};
-        while (!configuration.empty()) {
-            const auto item = configuration.substr(0, configuration.find(';'));
-            configuration.remove_prefix(std::min(configuration.size(), item.size() + 1));
-            const auto equals = item.find('=');
-            int value = 0;
-            const char* const end = item.data() + item.size();
-            if (equals == std::string_view::npos || std::from_chars(item.data() + equals + 1, end, value).ptr != end ||
-                equals + 1 == item.size())
-                throw BadData("'" + std::string(item) + "' of a configuration is no setting");
-            items.push_back("{\"" + std::string(item.substr(0, equals)) + "\", " + std::to_string(value) + "}");
-        }
+        for (const auto& [name, value] : *configuration)
+            items.push_back("{\"" + std::string(name) + "\", " + std::to_string(value) + "}");
         return joined(items);
     }
 
@@ -128,19 +117,13 @@ private:
         return place_in(readers_, "[](const Problem& problem) { return " + cast + "; }");
     }
 
-    /// The column of a number, or of two: "rows", "rows / k", "rows * k".
     std::size_t column_of(const std::string& name) {
-        for (const auto& [sign, kind] : {std::pair{" / ", "ratio"}, {" * ", "product"}})
-            if (const auto at = name.find(sign); at != std::string::npos) {
-                const std::size_t first = reader_of(name.substr(0, at)), second = reader_of(name.substr(at + 3));
-                return place_in(columns_, "{\"" + name + "\", " + std::to_string(first) + ", Column::Kind::" + kind +
-                                              ", " + std::to_string(second) + "}");
-            }
-        return place_in(columns_, "{\"" + name + "\", " + std::to_string(reader_of(name)) + "}");
-    }
-
-    std::size_t category_column(const std::string& name) {
-        return place_in(columns_, "{\"" + name + "\", " + std::to_string(reader_of(name)) + "}");
+        const AskedFeatures asked = asked_features(name);
+        std::string column = "{\"" + name + "\", " + std::to_string(reader_of(asked.first));
+        if (asked.kind != Column::Kind::feature)
+            column += std::string(", Column::Kind::") + (asked.kind == Column::Kind::ratio ? "ratio" : "product") +
+                      ", " + std::to_string(reader_of(asked.second));
+        return place_in(columns_, column + "}");
     }
 
     [[nodiscard]] std::uint64_t bits_of(const TreeFile::Node& node) const {
