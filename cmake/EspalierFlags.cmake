@@ -25,7 +25,7 @@ if(ESPALIER_SANITIZE)
 endif()
 
 # espalier_watch_accesses(<target>): its kernels report every access to the host executor, which then checks
-# them for races. Only compiled, not linked with -fsanitize=thread: see harness/executor/access_hooks.cpp.
+# them for races. Only compiled, not linked with -fsanitize=thread: see harness/emulator/access_hooks.cpp.
 function(espalier_watch_accesses target)
   target_compile_options(${target} PRIVATE -fsanitize=thread --param=tsan-instrument-func-entry-exit=0
                                            --param=tsan-distinguish-volatile=1)

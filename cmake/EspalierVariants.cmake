@@ -356,7 +356,7 @@ endfunction()
 
 # espalier_variant_objects(<target-suffix> <twin>): one object library per variant, named
 # espalier_<family>_<name><suffix>, its .cu files compiled against <twin>, a folder
-# with device/kernel.hpp: kernels/device/cuda or harness/executor.
+# with device/kernel.hpp: kernels/device/cuda or harness/emulator.
 function(espalier_variant_objects suffix twin)
   if(NOT TARGET espalier_variant_headers)
     espalier_headers(espalier_variant_headers OBJECTS
@@ -377,7 +377,7 @@ function(espalier_variant_objects suffix twin)
       target_link_libraries(${target} PRIVATE espalier_core OpenMP::OpenMP_CXX)
       if(file MATCHES "\\.cu$")
         target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/${twin})
-        if(twin STREQUAL harness/executor)
+        if(twin STREQUAL harness/emulator)
           # The language is a property of a file, not of a target, and the other twin may want CUDA:
           # compile a one-line wrapper instead.
           set(wrapper ${ESPALIER_GENERATED_DIR}/executor/${family}/${name}.cpp)

@@ -1,6 +1,6 @@
 """The columns of a family's CSV (docs/files.md): which are features, and what features are called.
 
-A feature whose name is another column's has `problem_` before it there, as in harness/records/csv.cpp: `problem_bytes` of
+A feature whose name is another column's has `problem_` before it there, as in harness/bench/records/csv.cpp: `problem_bytes` of
 histograms beside the traffic `bytes`, `problem_samples` of coherent sums beside the number of samples taken.
 """
 

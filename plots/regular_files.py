@@ -1,7 +1,7 @@
 """Reads regular files, bounded whatever they hold: nothing in a results folder is trusted.
 
 Links are followed; a pipe, a device, a socket or a folder is refused as soon as it is open, so that nothing is waited for
-and nothing is read without end. The command line has such limits, too: harness/records/lines.hpp, kernels/json/.
+and nothing is read without end. The command line has such limits, too: harness/bench/records/lines.hpp, kernels/json/.
 """
 
 import errno

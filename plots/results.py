@@ -27,7 +27,7 @@ LARGEST_CELL = 1 << 20
 # The sweep rejects what lies beyond its ceilings; this is the last resort against a file that nothing checked.
 # Not 1, since ceilings are measured too: caches and wider units may beat them.
 HIGHEST_ROOFLINE_SHARE = 32.0
-# As harness/records/interval.hpp has them: of fewer samples there is no 95% interval of a median, and ends further from it
+# As harness/bench/records/interval.hpp has them: of fewer samples there is no 95% interval of a median, and ends further from it
 # than the factor make none.
 LEAST_INTERVAL_SAMPLES = 6
 WIDEST_INTERVAL = 2.0

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """How long a choice takes at run time, for results/<device-key>/selector.json.
 
-Runs tests/selector_benchmark (`cmake --build --preset host --target selector_benchmark`), which chooses with the
+Runs tests/bench/train/selector_benchmark (`cmake --build --preset host --target selector_benchmark`), which chooses with the
 selectors that are compiled in for all problems that they were trained on, and enters the least CPU time of its
 repetitions as "dispatch_ns": what disturbs it from outside only ever adds. The choice is made by a CPU for a GPU's
 tree, too, so that the figure is about the machine where this runs.

@@ -5,7 +5,7 @@ usage: prose.py HEADER     (prints it; line numbers stay)
 
 The headers say what a function takes in sentences that name its parameters in backticks. Of each parameter that a
 docstring names so, this makes a `@param` with that sentence. Doxygen then finds the others undocumented, which is an error
-(tests/reference_test.py). Not named again each time:
+(tests/kernels/library/reference_test.py). Not named again each time:
 - parameters of STANDARD, which mean the same everywhere;
 - those of another function of the header that the docstring names in backticks ("Does what `dot_product` does.") or calls
   "the same": they are what they are there.

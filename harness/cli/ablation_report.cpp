@@ -7,9 +7,9 @@
 #include <optional>
 #include <string_view>
 
+#include "harness/bench/learn/regret.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/variant_sizes.hpp"
-#include "harness/learn/regret.hpp"
 
 namespace espalier::bench::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/train/ablation.hpp"
-#include "harness/train/train.hpp"
+#include "harness/bench/train/ablation.hpp"
+#include "harness/bench/train/train.hpp"
 
 namespace espalier::bench::cli {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "harness/families/family.hpp"
+#include "harness/bench/families/family.hpp"
 #include "kernels/core/similar_name.hpp"
 
 namespace espalier::bench::cli {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "harness/bench/records/case_record.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/parse.hpp"
-#include "harness/records/case_record.hpp"
 
 namespace re2 {
 class RE2;

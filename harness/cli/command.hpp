@@ -1,11 +1,10 @@
 #pragma once
 
 #include <functional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "harness/text/printable.hpp"
+#include "harness/base/failure.hpp"
 
 namespace CLI {
 class App;
@@ -13,17 +12,6 @@ class Option;
 }  // namespace CLI
 
 namespace espalier::bench::cli {
-
-/// What `espalier` exits with, as docs/commands.md and the help say. Every error message names its fix.
-enum class ExitCode {
-    ok = 0,
-    failed_variants = 1,  ///< finished, but some variant was wrong, crashed or timed out
-    usage = 2,
-    no_device = 3,  ///< it is not there, another sweep has it, or it was lost
-    bad_data = 4,   ///< a file is missing, malformed, newer than this program, or cannot be written
-    regression = 5,
-    interrupted = 128,  ///< and more: 128 + the signal that stopped it, cleanly
-};
 
 /// The table of exit codes, for the end of the help.
 inline constexpr const char* kExitCodes =
@@ -38,16 +26,6 @@ inline constexpr const char* kExitCodes =
 /// How `compare` reads the word `--`, which stands between its sides: the parser would take it for the end of the
 /// options, and keep it to itself.
 inline constexpr const char* kBetweenSides = "\x1d";
-
-/// Ends a command with a code and a message for stderr.
-class Failure : public std::runtime_error {
-public:
-    Failure(ExitCode code, const std::string& message) : std::runtime_error(printable_lines(message)), code_(code) {}
-    [[nodiscard]] ExitCode code() const { return code_; }
-
-private:
-    ExitCode code_;
-};
 
 /// One option or argument of a command; its calls may be chained.
 ///

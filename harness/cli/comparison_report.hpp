@@ -2,7 +2,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "harness/compare/compare.hpp"
+#include "harness/bench/compare/compare.hpp"
 
 namespace espalier::bench::cli {
 

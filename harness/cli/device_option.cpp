@@ -3,9 +3,10 @@
 #include <filesystem>
 #include <string>
 
+#include "harness/base/failure.hpp"
+#include "harness/bench/records/results.hpp"
+#include "harness/bench/sweep/worker/devices.hpp"
 #include "harness/cli/measured_devices.hpp"
-#include "harness/records/results.hpp"
-#include "harness/sweep/devices.hpp"
 #include "kernels/api/device_state.hpp"
 #include "kernels/json/names.hpp"
 
@@ -53,29 +54,6 @@ DeviceInfo described_device(const std::string& name, const fs::path& results) {
     throw Failure(ExitCode::no_device, "there is no " + (folder / "device.json").string() +
                                            ": measure the device there with `espalier sweep`, or use one of " +
                                            listed_devices(results));
-}
-
-std::string what_runs(const Explanation& explanation) {
-    return explanation.family + "/" + what_runs(explanation.variant, explanation.configuration);
-}
-
-std::string what_runs(const std::string& variant, const std::string& configuration) {
-    return configuration == "default" ? variant : variant + " (" + configuration + ")";
-}
-
-ExitCode exit_code_of(ErrorCode code) {
-    switch (code) {
-        case ErrorCode::invalid_argument:
-        case ErrorCode::unsupported:
-        case ErrorCode::unknown_variant: return ExitCode::usage;
-        case ErrorCode::no_device: return ExitCode::no_device;
-        case ErrorCode::out_of_memory:
-        case ErrorCode::device_failure:
-        case ErrorCode::bad_file:
-        case ErrorCode::cancelled:  // no command cancels a call
-        case ErrorCode::internal: break;
-    }
-    return ExitCode::bad_data;
 }
 
 }  // namespace espalier::bench::cli

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "harness/apps/io/split.hpp"
+#include "harness/apps/sessions/knn_session.hpp"
+#include "harness/apps/tables/split.hpp"
+#include "harness/base/text/to_stderr.hpp"
 #include "harness/cli/knn_report.hpp"
-#include "harness/cli/knn_session.hpp"
-#include "harness/text/to_stderr.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -27,19 +27,20 @@ void tell(std::int64_t k, const KnnScore& score, Task task) {
 
 }  // namespace
 
-std::int64_t choose_k(const Device& device, const io::Table& train, KnnSettings settings, const KnnOptions& options) {
+std::int64_t choose_k(const Device& device, const io::Table& train, apps::KnnSettings settings,
+                      const KnnOptions& options) {
     constexpr std::size_t kRowsAtOnce = 4096;
     settings.k = options.ks.back();
     settings.leave_one_out = true;
     settings.probabilities = false;
-    KnnSession session(device, train.schema, train.rows, settings);
+    apps::KnnSession session(device, train.schema, train.rows, settings);
     const std::size_t rows = train.rows.size(), at_once = session.chunk_rows(std::min(rows, kRowsAtOnce));
     std::vector<KnnScore> scores(options.ks.size());
     for (std::size_t first = 0; first < rows; first += at_once) {
         std::vector<std::size_t> numbers(std::min(at_once, rows - first));
         std::iota(numbers.begin(), numbers.end(), first);
         const io::Rows chunk = io::take(train.rows, numbers);
-        Predictions predictions = session.predict(chunk);
+        apps::Predictions predictions = session.predict(chunk);
         for (std::size_t i = 0; i < scores.size(); ++i) {
             session.vote(predictions, options.ks[i]);
             scores[i].add(predictions, chunk);

@@ -4,10 +4,10 @@
 
 #include "harness/apps/io/bad_file.hpp"
 #include "harness/apps/io/cell.hpp"
-#include "harness/apps/io/split.hpp"
-#include "harness/apps/io/table_summary.hpp"
-#include "harness/text/counted.hpp"
-#include "harness/text/to_stderr.hpp"
+#include "harness/apps/tables/split.hpp"
+#include "harness/apps/tables/table_summary.hpp"
+#include "harness/base/text/counted.hpp"
+#include "harness/base/text/to_stderr.hpp"
 
 namespace espalier::bench::cli {
 namespace {

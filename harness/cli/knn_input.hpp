@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "harness/apps/io/scale.hpp"
-#include "harness/apps/io/table.hpp"
+#include "harness/apps/tables/scale.hpp"
+#include "harness/apps/tables/table.hpp"
 #include "harness/cli/knn_options.hpp"
 
 namespace espalier::bench::cli {

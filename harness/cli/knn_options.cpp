@@ -7,8 +7,8 @@
 
 #include "espalier/smallest_k.hpp"
 #include "harness/apps/io/number.hpp"
+#include "harness/base/files/replaced_file.hpp"
 #include "harness/cli/device_option.hpp"
-#include "harness/files/replaced_file.hpp"
 
 namespace espalier::bench::cli {
 namespace {

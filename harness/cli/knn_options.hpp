@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/apps/io/schema.hpp"
+#include "harness/apps/tables/schema.hpp"
 #include "harness/cli/command.hpp"
 
 namespace espalier::bench::cli {

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <limits>
 
-#include "harness/text/csv_field.hpp"
+#include "harness/base/text/csv_field.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -19,7 +19,7 @@ std::string text(double value) {
 }
 
 /// Two more fields: the row numbers of all neighbours, and their distances, with blanks between them.
-std::string within_radius(const Predictions& predictions, std::size_t query,
+std::string within_radius(const apps::Predictions& predictions, std::size_t query,
                           const std::vector<std::size_t>& train_numbers) {
     std::string rows, distances;
     for (std::int64_t at = predictions.offsets[query]; at < predictions.offsets[query + 1]; ++at) {
@@ -32,7 +32,7 @@ std::string within_radius(const Predictions& predictions, std::size_t query,
 
 }  // namespace
 
-void KnnScore::add(const Predictions& predictions, const io::Rows& truth) {
+void KnnScore::add(const apps::Predictions& predictions, const io::Rows& truth) {
     rows_ += static_cast<std::int64_t>(truth.size());
     for (std::size_t i = 0; i < predictions.classes.size(); ++i) {
         unanswered_ += predictions.classes[i] == kNoClass;
@@ -64,7 +64,7 @@ double KnnScore::r_squared() const {
     return truth_spread_ > 0 ? 1 - squares_ / truth_spread_ : std::numeric_limits<double>::quiet_NaN();
 }
 
-PredictionWriter::PredictionWriter(const std::string& path, const io::Schema& schema, const KnnSettings& settings,
+PredictionWriter::PredictionWriter(const std::string& path, const io::Schema& schema, const apps::KnnSettings& settings,
                                    bool with_truth)
     : schema_(schema), settings_(settings), with_truth_(with_truth), file_(path) {
     std::string header = "row,predicted";
@@ -77,7 +77,7 @@ PredictionWriter::PredictionWriter(const std::string& path, const io::Schema& sc
     file_.write(header + "\n");
 }
 
-void PredictionWriter::write(const Predictions& predictions, const io::Rows& rows,
+void PredictionWriter::write(const apps::Predictions& predictions, const io::Rows& rows,
                              const std::vector<std::size_t>& row_numbers,
                              const std::vector<std::size_t>& train_numbers) {
     const std::size_t count = rows.size();

@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "harness/apps/io/file.hpp"
-#include "harness/apps/io/table.hpp"
-#include "harness/cli/knn_session.hpp"
+#include "harness/apps/sessions/knn_session.hpp"
+#include "harness/apps/tables/table.hpp"
 
 namespace espalier::bench::cli {
 
 /// How good the predictions are where the truth is known.
 class KnnScore {
 public:
-    void add(const Predictions& predictions, const io::Rows& truth);
+    void add(const apps::Predictions& predictions, const io::Rows& truth);
 
     [[nodiscard]] std::int64_t rows() const { return rows_; }
     [[nodiscard]] std::int64_t correct() const { return correct_; }
@@ -35,17 +35,18 @@ private:
 class PredictionWriter {
 public:
     /// To a file, replaced when `finish` is called; to stdout if `path` is "-".
-    PredictionWriter(const std::string& path, const io::Schema& schema, const KnnSettings& settings, bool with_truth);
+    PredictionWriter(const std::string& path, const io::Schema& schema, const apps::KnnSettings& settings,
+                     bool with_truth);
 
     /// `row_numbers` of the queries and `train_numbers` of the training rows, both from 0; an empty vector
     /// stands for 0, 1, 2, ... (queries: from where the last chunk ended).
-    void write(const Predictions& predictions, const io::Rows& rows, const std::vector<std::size_t>& row_numbers,
+    void write(const apps::Predictions& predictions, const io::Rows& rows, const std::vector<std::size_t>& row_numbers,
                const std::vector<std::size_t>& train_numbers);
     void finish();
 
 private:
     const io::Schema& schema_;
-    KnnSettings settings_;
+    apps::KnnSettings settings_;
     bool with_truth_;
     io::AtomicFile file_;
     std::size_t rows_written_ = 0;

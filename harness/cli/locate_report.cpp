@@ -6,9 +6,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "harness/text/counted.hpp"
-#include "harness/text/printable.hpp"
-#include "harness/text/to_stderr.hpp"
+#include "harness/base/text/counted.hpp"
+#include "harness/base/text/printable.hpp"
+#include "harness/base/text/to_stderr.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -53,7 +53,7 @@ struct Unheard {
     std::int64_t gaps = 0, receivers = 0;
 };
 
-Unheard unheard_at(const seismic::Record& record, const LocateSession& session, const Location& best) {
+Unheard unheard_at(const seismic::Record& record, const apps::LocateSession& session, const apps::Location& best) {
     const std::vector<double> delays = session.delays_of(best.node);
     std::vector<bool> missing(delays.size()), dead(delays.size());
     for (const seismic::Gap& gap : record.gaps())
@@ -106,8 +106,8 @@ void tell_channels(const seismic::Record& record, const seismic::Receivers& rece
     if (!line.empty()) to_stderr("  {}\n", line);
 }
 
-void tell_plan(const seismic::Record& record, const seismic::Receivers& receivers, const LocateSession& session,
-               const LocateSettings& settings, const Device& device) {
+void tell_plan(const seismic::Record& record, const seismic::Receivers& receivers, const apps::LocateSession& session,
+               const apps::LocateSettings& settings, const Device& device) {
     tell_gaps(record, receivers);
     tell_notes(record);
     to_stderr("{}, {:.3f} s at {} Hz ({}{}), {}, delays up to {} ({})\n", counted(record.receivers(), "receiver"),
@@ -123,10 +123,10 @@ void tell_plan(const seismic::Record& record, const seismic::Receivers& receiver
             static_cast<double>(session.span()) / static_cast<double>(session.window()), 2 * session.window());
 }
 
-std::vector<std::string> warnings_of(const seismic::Record& record, const LocateSession& session) {
+std::vector<std::string> warnings_of(const seismic::Record& record, const apps::LocateSession& session) {
     constexpr double kAboutZero = 2, kAlike = 1;  // samples
     std::vector<std::string> warnings;
-    const Location best = session.cube().best();
+    const apps::Location best = session.cube().best();
     const double longest = session.longest_delay();
     if (best.coherence <= 0)
         warnings.push_back(
@@ -160,11 +160,11 @@ std::vector<std::string> warnings_of(const seismic::Record& record, const Locate
 }
 
 nlohmann::ordered_json as_json(const seismic::Record& record, const seismic::Receivers& receivers,
-                               const LocateSession& session, const LocateSettings& settings, const Device& device,
-                               const std::vector<std::string>& warnings) {
-    const Location best = session.cube().best();
+                               const apps::LocateSession& session, const apps::LocateSettings& settings,
+                               const Device& device, const std::vector<std::string>& warnings) {
+    const apps::Location best = session.cube().best();
     const seismic::Point at = seismic::position(settings.grid, best.node);
-    const LocateTimes& times = session.times();
+    const apps::LocateTimes& times = session.times();
     const double seconds = static_cast<double>(record.samples()) / record.rate();
     nlohmann::ordered_json gaps = nlohmann::ordered_json::array();
     for (const seismic::Gap& gap : record.gaps()) {
@@ -211,11 +211,11 @@ nlohmann::ordered_json as_json(const seismic::Record& record, const seismic::Rec
             {"real_time_factor", seconds / times.wall}};
 }
 
-std::string result_in_words(const seismic::Record& record, const LocateSession& session,
-                            const LocateSettings& settings) {
-    const Location best = session.cube().best();
+std::string result_in_words(const seismic::Record& record, const apps::LocateSession& session,
+                            const apps::LocateSettings& settings) {
+    const apps::Location best = session.cube().best();
     const seismic::Point at = seismic::position(settings.grid, best.node);
-    const LocateTimes& times = session.times();
+    const apps::LocateTimes& times = session.times();
     const double seconds = static_cast<double>(record.samples()) / record.rate();
     const std::string utc = utc_of(record, best.sample);
     return fmt::format(

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/cli/locate_session.hpp"
+#include "harness/apps/sessions/locate_session.hpp"
 
 namespace espalier::bench::cli {
 
@@ -15,17 +15,17 @@ std::string utc_of(const seismic::Record& record, std::int64_t sample);
 void tell_channels(const seismic::Record& record, const seismic::Receivers& receivers);
 
 /// Says what is known before the first window is read.
-void tell_plan(const seismic::Record& record, const seismic::Receivers& receivers, const LocateSession& session,
-               const LocateSettings& settings, const Device& device);
+void tell_plan(const seismic::Record& record, const seismic::Receivers& receivers, const apps::LocateSession& session,
+               const apps::LocateSettings& settings, const Device& device);
 
 /// Why the maximum may not be an event: a sentence each.
-std::vector<std::string> warnings_of(const seismic::Record& record, const LocateSession& session);
+std::vector<std::string> warnings_of(const seismic::Record& record, const apps::LocateSession& session);
 
 nlohmann::ordered_json as_json(const seismic::Record& record, const seismic::Receivers& receivers,
-                               const LocateSession& session, const LocateSettings& settings, const Device& device,
-                               const std::vector<std::string>& warnings);
+                               const apps::LocateSession& session, const apps::LocateSettings& settings,
+                               const Device& device, const std::vector<std::string>& warnings);
 
-std::string result_in_words(const seismic::Record& record, const LocateSession& session,
-                            const LocateSettings& settings);
+std::string result_in_words(const seismic::Record& record, const apps::LocateSession& session,
+                            const apps::LocateSettings& settings);
 
 }  // namespace espalier::bench::cli

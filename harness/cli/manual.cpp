@@ -9,8 +9,8 @@
 #include <memory>
 #include <vector>
 
+#include "harness/bench/records/atomic_file.hpp"
 #include "harness/cli/command.hpp"
-#include "harness/records/atomic_file.hpp"
 
 namespace espalier::bench::cli {
 namespace {

@@ -13,16 +13,16 @@
 #include <system_error>
 #include <vector>
 
+#include "harness/base/files/leftovers.hpp"
+#include "harness/base/files/same_file.hpp"
+#include "harness/base/text/printable.hpp"
+#include "harness/base/text/to_stderr.hpp"
+#include "harness/bench/families/family.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/commands.hpp"  // generated
 #include "harness/cli/manual.hpp"
 #include "harness/cli/standard_output.hpp"
 #include "harness/cli/usage_error.hpp"
-#include "harness/families/family.hpp"
-#include "harness/files/leftovers.hpp"
-#include "harness/files/same_file.hpp"
-#include "harness/text/printable.hpp"
-#include "harness/text/to_stderr.hpp"
 #include "kernels/device/host_cpu.hpp"
 #include "kernels/dispatch/loaded_trees.hpp"
 

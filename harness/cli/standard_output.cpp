@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "harness/text/to_stderr.hpp"
-#include "harness/text/to_stdout.hpp"
+#include "harness/base/text/to_stderr.hpp"
+#include "harness/base/text/to_stdout.hpp"
 
 namespace espalier::bench::cli {
 

@@ -4,10 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "harness/sweep/progress.hpp"
-#include "harness/text/counted.hpp"
-#include "harness/text/to_stderr.hpp"
-#include "harness/text/to_stdout.hpp"
+#include "harness/base/progress.hpp"
+#include "harness/base/text/counted.hpp"
+#include "harness/base/text/to_stderr.hpp"
+#include "harness/base/text/to_stdout.hpp"
 
 namespace espalier::bench::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/bench/sweep/schedule/sweep.hpp"
 #include "harness/cli/command.hpp"
-#include "harness/sweep/sweep.hpp"
 
 namespace espalier::bench::cli {
 

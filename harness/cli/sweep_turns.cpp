@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "harness/base/clock.hpp"
+#include "harness/base/stop.hpp"
+#include "harness/base/text/to_stderr.hpp"
+#include "harness/bench/sweep/schedule/device_lock.hpp"
+#include "harness/bench/sweep/worker/devices.hpp"
 #include "harness/cli/parse.hpp"
-#include "harness/sweep/clock.hpp"
-#include "harness/sweep/device_lock.hpp"
-#include "harness/sweep/devices.hpp"
-#include "harness/sweep/stop.hpp"
-#include "harness/text/to_stderr.hpp"
 
 namespace espalier::bench::cli {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/bench/sweep/plan/options.hpp"
 #include "harness/cli/command.hpp"
-#include "harness/sweep/options.hpp"
 
 namespace espalier::bench::cli {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "harness/text/printable.hpp"
-#include "harness/text/to_stderr.hpp"
+#include "harness/base/text/printable.hpp"
+#include "harness/base/text/to_stderr.hpp"
 
 namespace espalier::bench::cli {
 

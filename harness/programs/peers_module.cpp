@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "harness/bench/peers/python/bridge.hpp"
+#include "harness/bench/sweep/worker/worker_process.hpp"
 #include "harness/cli/program.hpp"
-#include "harness/peers/python/bridge.hpp"
-#include "harness/sweep/worker_process.hpp"
 
 /// The exit code of `espalier_peers` with these arguments. `launcher` are the program and the arguments that start the
 /// launcher again, for workers; both lists end with a null pointer.

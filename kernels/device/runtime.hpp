@@ -14,7 +14,7 @@
 
 /// The host's side of a GPU: memory, copies, streams, events. No CUDA header is needed to use it.
 /// Two implementations of this header exist and the link chooses: device/cuda drives real GPUs,
-/// harness/executor the host executor, which runs the same kernels on the CPU for the tests.
+/// harness/emulator the host executor, which runs the same kernels on the CPU for the tests.
 namespace espalier::device {
 
 /// The device or its driver refused something; `what()` names the call and the driver's reason.

@@ -39,7 +39,7 @@ const readFamily = (data, name) => {
   };
 };
 
-const WIDEST = 2;  // as harness/records/interval.hpp: ends further from the median make no interval
+const WIDEST = 2;  // as harness/bench/records/interval.hpp: ends further from the median make no interval
 const hasInterval = (entry) => !entry.few && entry.high <= WIDEST * entry.time && entry.time <= WIDEST * entry.low;
 
 /** The 95% interval of a time; the bare range, said to be that, where it is none. */

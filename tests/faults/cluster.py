@@ -7,7 +7,7 @@ from pathlib import Path
 
 from injection import Machine, NotRun, Outcome, key, records
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 
 from slurm_cluster import Cluster, missing_programs  # noqa: E402
 

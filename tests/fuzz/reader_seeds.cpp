@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "harness/apps/io/image.hpp"
-#include "harness/apps/io/image_metadata.hpp"
-#include "tests/seismic_files.hpp"
+#include "harness/apps/images/image.hpp"
+#include "harness/apps/images/image_metadata.hpp"
+#include "tests/support/seismic_files.hpp"
 
 namespace espalier::bench::fuzz {
 namespace {

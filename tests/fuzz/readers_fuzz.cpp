@@ -16,16 +16,16 @@
 #include <string>
 #include <vector>
 
+#include "harness/apps/images/filter.hpp"
+#include "harness/apps/images/image.hpp"
 #include "harness/apps/io/bad_file.hpp"
 #include "harness/apps/io/byte_file.hpp"
-#include "harness/apps/io/filter.hpp"
-#include "harness/apps/io/image.hpp"
-#include "harness/apps/io/scale.hpp"
-#include "harness/apps/io/table.hpp"
-#include "harness/apps/io/table_summary.hpp"
 #include "harness/apps/seismic/geometry.hpp"
 #include "harness/apps/seismic/record.hpp"
-#include "harness/text/printable.hpp"
+#include "harness/apps/tables/scale.hpp"
+#include "harness/apps/tables/table.hpp"
+#include "harness/apps/tables/table_summary.hpp"
+#include "harness/base/text/printable.hpp"
 #include "tests/fuzz/reader_seeds.hpp"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);

@@ -7,12 +7,12 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "harness/families/family.hpp"
-#include "harness/records/codec.hpp"
-#include "harness/records/csv.hpp"
-#include "harness/records/roofline.hpp"
-#include "harness/text/csv_field.hpp"
-#include "harness/text/printable.hpp"
+#include "harness/base/text/csv_field.hpp"
+#include "harness/base/text/printable.hpp"
+#include "harness/bench/families/family.hpp"
+#include "harness/bench/records/codec.hpp"
+#include "harness/bench/records/csv.hpp"
+#include "harness/bench/records/roofline.hpp"
 #include "kernels/dispatch/tree_file.hpp"
 #include "kernels/json/bad_data.hpp"
 #include "kernels/json/checked_json.hpp"

@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "harness/text/printable.hpp"
+#include "harness/base/text/printable.hpp"
 
 namespace espalier::bench::io {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/apps/io/number.hpp"
-#include "harness/text/printable.hpp"
+#include "harness/base/text/printable.hpp"
 
 namespace espalier::bench::io {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "harness/files/replaced_file.hpp"
+#include "harness/base/files/replaced_file.hpp"
 
 namespace espalier::bench::io {
 

@@ -13,7 +13,7 @@
 #include "harness/apps/seismic/channel_match.hpp"
 #include "harness/apps/seismic/formats.hpp"
 #include "harness/apps/seismic/miniseed_blocks.hpp"
-#include "harness/text/counted.hpp"
+#include "harness/base/text/counted.hpp"
 
 namespace espalier::bench::seismic {
 namespace {

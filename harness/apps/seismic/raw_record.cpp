@@ -15,7 +15,7 @@
 #include "harness/apps/io/cell.hpp"
 #include "harness/apps/io/file.hpp"
 #include "harness/apps/seismic/formats.hpp"
-#include "harness/text/counted.hpp"
+#include "harness/base/text/counted.hpp"
 #include "kernels/json/bad_data.hpp"
 #include "kernels/json/checked_json.hpp"
 

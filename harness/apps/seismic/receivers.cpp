@@ -9,11 +9,11 @@
 #include <optional>
 
 #include "harness/apps/io/cell.hpp"
-#include "harness/apps/io/csv.hpp"
 #include "harness/apps/io/file.hpp"
 #include "harness/apps/seismic/geometry.hpp"
-#include "harness/text/counted.hpp"
-#include "harness/text/csv_field.hpp"
+#include "harness/apps/tables/csv.hpp"
+#include "harness/base/text/counted.hpp"
+#include "harness/base/text/csv_field.hpp"
 
 namespace espalier::bench::seismic {
 namespace {

@@ -16,7 +16,7 @@
 #include "harness/apps/io/bad_file.hpp"
 #include "harness/apps/io/file.hpp"
 #include "harness/apps/seismic/formats.hpp"
-#include "harness/text/counted.hpp"
+#include "harness/base/text/counted.hpp"
 
 namespace espalier::bench::seismic {
 namespace {

@@ -15,7 +15,7 @@
 #include "harness/apps/io/file.hpp"
 #include "harness/apps/seismic/formats.hpp"
 #include "harness/apps/seismic/segy_headers.hpp"
-#include "harness/text/counted.hpp"
+#include "harness/base/text/counted.hpp"
 
 namespace espalier::bench::seismic {
 namespace {

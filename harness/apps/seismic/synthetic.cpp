@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "harness/families/random.hpp"
+#include "harness/base/random.hpp"
 
 namespace espalier::bench::seismic {
 namespace {

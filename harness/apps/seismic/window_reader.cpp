@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "harness/profile/range.hpp"
+#include "harness/base/range.hpp"
 
 namespace espalier::bench::seismic {
 

@@ -1,6 +1,6 @@
 // `espalier compare`: what became slower or broke between two sweeps of one device, or between two sets of sweeps.
 
-#include "harness/compare/compare.hpp"
+#include "harness/bench/compare/compare.hpp"
 
 #include <fmt/format.h>
 
@@ -9,15 +9,15 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "harness/base/files/same_file.hpp"
+#include "harness/bench/records/roofline.hpp"
+#include "harness/bench/report/page.hpp"
 #include "harness/cli/case_filter.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/comparison_report.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/warnings.hpp"
-#include "harness/files/same_file.hpp"
-#include "harness/records/roofline.hpp"
-#include "harness/report/page.hpp"
 #include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench::cli {

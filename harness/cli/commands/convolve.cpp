@@ -6,17 +6,17 @@
 #include <nlohmann/json.hpp>
 
 #include "espalier/convolution_2d.hpp"
-#include "harness/apps/io/filter.hpp"
-#include "harness/apps/io/image.hpp"
+#include "harness/apps/images/filter.hpp"
+#include "harness/apps/images/image.hpp"
+#include "harness/apps/sessions/image_filter.hpp"
+#include "harness/base/files/replaced_file.hpp"
+#include "harness/base/files/same_file.hpp"
+#include "harness/base/text/counted.hpp"
+#include "harness/base/text/printable.hpp"
+#include "harness/base/text/to_stderr.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
-#include "harness/cli/image_filter.hpp"
 #include "harness/cli/print_json.hpp"
-#include "harness/files/replaced_file.hpp"
-#include "harness/files/same_file.hpp"
-#include "harness/text/counted.hpp"
-#include "harness/text/printable.hpp"
-#include "harness/text/to_stderr.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -48,7 +48,7 @@ Border border_of(const std::string& name) {
 }
 
 void tell(const ConvolveOptions& options, const io::Image& image, const io::Losses& losses, const Device& device,
-          const FilterRun& run) {
+          const apps::FilterRun& run) {
     if (options.explain) to_stderr("{}\n", run.explanation.text());
     if (!options.quiet) {
         to_stderr("{}: {} x {} x {} by convolution_2d/{} ({}) on {} in {:.2f} ms{}\n", printable(options.input),
@@ -113,14 +113,14 @@ io::JpegOptions jpeg_options(const ConvolveOptions& options) {
 
 void run_convolve(const ConvolveOptions& options) {
     check_options(options);
-    ImageFilter how{.filter = io::square_filter(options.kernel),
-                    .border = border_of(options.border),
-                    .offset = options.offset,
-                    .weigh_by_alpha = options.alpha == "weighted",
-                    .variant = options.variant};
+    apps::ImageFilter how{.filter = io::square_filter(options.kernel),
+                          .border = border_of(options.border),
+                          .offset = options.offset,
+                          .weigh_by_alpha = options.alpha == "weighted",
+                          .variant = options.variant};
     const Device device = device_for(options, how.filter);
     io::Image image = io::read_image(options.input, options.max_image);
-    const FilterRun run = apply_filter(device, options.input, image, how);
+    const apps::FilterRun run = apps::apply_filter(device, options.input, image, how);
     const io::Losses losses = io::write_image(options.output, image, jpeg_options(options));
     tell(options, image, losses, device, run);
 }

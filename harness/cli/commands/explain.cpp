@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "espalier/explanation.hpp"
+#include "harness/base/text/to_stdout.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
 #include "harness/cli/measured_devices.hpp"
 #include "harness/cli/print_json.hpp"
-#include "harness/text/to_stdout.hpp"
 #include "kernels/dispatch/families.hpp"
 
 namespace espalier::bench::cli {

@@ -6,13 +6,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "harness/base/files/same_file.hpp"
+#include "harness/base/text/printable.hpp"
+#include "harness/bench/families/family.hpp"
+#include "harness/bench/report/export_files.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/measured_devices.hpp"
 #include "harness/cli/print_json.hpp"
-#include "harness/families/family.hpp"
-#include "harness/files/same_file.hpp"
-#include "harness/report/export_files.hpp"
-#include "harness/text/printable.hpp"
 
 namespace espalier::bench::cli {
 namespace {

@@ -12,20 +12,20 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "harness/apps/images/image.hpp"
 #include "harness/apps/io/byte_file.hpp"
-#include "harness/apps/io/image.hpp"
-#include "harness/cli/byte_report.hpp"
+#include "harness/apps/sessions/byte_report.hpp"
+#include "harness/apps/sessions/pixel_counts.hpp"
+#include "harness/base/clock.hpp"
+#include "harness/base/files/replaced_file.hpp"
+#include "harness/base/files/same_file.hpp"
+#include "harness/base/progress.hpp"
+#include "harness/base/text/counted.hpp"
+#include "harness/base/text/printable.hpp"
+#include "harness/base/text/to_stderr.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
-#include "harness/cli/pixel_counts.hpp"
 #include "harness/cli/print_json.hpp"
-#include "harness/files/replaced_file.hpp"
-#include "harness/files/same_file.hpp"
-#include "harness/sweep/clock.hpp"
-#include "harness/sweep/progress.hpp"
-#include "harness/text/counted.hpp"
-#include "harness/text/printable.hpp"
-#include "harness/text/to_stderr.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -42,7 +42,7 @@ struct HistogramOptions {
 };
 
 struct Outcome {
-    ByteCounts counts;
+    apps::ByteCounts counts;
     double seconds = 0;  ///< reading included
     double counting_seconds = 0;
 };
@@ -113,9 +113,9 @@ void print(const HistogramOptions& options, const Device& device, const Explanat
 }
 
 nlohmann::ordered_json as_json(const HistogramOptions& options, const Device& device, const io::Image& image,
-                               const PixelCounts& counts) {
+                               const apps::PixelCounts& counts) {
     auto channels = nlohmann::ordered_json::array();
-    for (const ChannelCounts& channel : counts.channels)
+    for (const apps::ChannelCounts& channel : counts.channels)
         channels.push_back({{"channel", channel.channel},
                             {"distinct", channel.counts.distinct()},
                             {"entropy_bits", channel.counts.entropy()},
@@ -138,7 +138,8 @@ void run_pixels(const HistogramOptions& options) {
     const io::Image image = io::read_image(options.input, options.max_image);
     std::optional<io::Image> mask;
     if (!options.mask.empty()) mask = io::read_image(options.mask, options.max_image);
-    const PixelCounts counts = count_pixels(device, image, mask ? &*mask : nullptr, options.mask, options.variant);
+    const apps::PixelCounts counts =
+        apps::count_pixels(device, image, mask ? &*mask : nullptr, options.mask, options.variant);
     if (options.explain) to_stderr("{}\n", counts.explanation.text());
     if (options.json || options.format == "json")
         print_json(as_json(options, device, image, counts));

@@ -8,6 +8,18 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "harness/apps/sessions/what_runs.hpp"
+#include "harness/base/files/same_file.hpp"
+#include "harness/base/text/printable.hpp"
+#include "harness/base/text/to_stderr.hpp"
+#include "harness/base/text/to_stdout.hpp"
+#include "harness/bench/judge/unseen.hpp"
+#include "harness/bench/learn/regret.hpp"
+#include "harness/bench/records/atomic_file.hpp"
+#include "harness/bench/records/merge.hpp"
+#include "harness/bench/records/stale.hpp"
+#include "harness/bench/sweep/worker/processors.hpp"
+#include "harness/bench/train/train.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
 #include "harness/cli/measured_devices.hpp"
@@ -15,17 +27,6 @@
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/sweep_report.hpp"
 #include "harness/cli/sweep_turns.hpp"
-#include "harness/files/same_file.hpp"
-#include "harness/judge/unseen.hpp"
-#include "harness/learn/regret.hpp"
-#include "harness/records/atomic_file.hpp"
-#include "harness/records/merge.hpp"
-#include "harness/records/stale.hpp"
-#include "harness/sweep/processors.hpp"
-#include "harness/text/printable.hpp"
-#include "harness/text/to_stderr.hpp"
-#include "harness/text/to_stdout.hpp"
-#include "harness/train/train.hpp"
 #include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench::cli {
@@ -145,8 +146,8 @@ void print_row(const std::string& device_key, const learn::Judgement& judgement)
               grades.time_weighted, 100 * grades.exact_share);
     const learn::Verdict& worst = judgement.verdicts[grades.worst];
     to_stdout("  worst: {}: {}, {:.3f}x {}\n", printable(worst.problem),
-              what_runs(worst.pick.variant, worst.pick.configuration), worst.regret(),
-              what_runs(worst.best_variant, worst.best_configuration));
+              apps::what_runs(worst.pick.variant, worst.pick.configuration), worst.regret(),
+              apps::what_runs(worst.best_variant, worst.best_configuration));
 }
 
 /// What the figures leave out, or count as what it is not.
@@ -159,8 +160,9 @@ void print_exceptions(const learn::Judgement& judgement) {
             reasons["not graded: " + verdict.unjudged].push_back(&verdict);
     for (const auto& [reason, verdicts] : reasons) {
         const learn::Verdict& first = *verdicts.front();
-        to_stdout("  {}: {}; {}{}\n", verdicts.size(), printable(reason), printable(first.problem),
-                  first.pick.variant.empty() ? "" : ": " + what_runs(first.pick.variant, first.pick.configuration));
+        to_stdout(
+            "  {}: {}; {}{}\n", verdicts.size(), printable(reason), printable(first.problem),
+            first.pick.variant.empty() ? "" : ": " + apps::what_runs(first.pick.variant, first.pick.configuration));
     }
 }
 

@@ -12,21 +12,21 @@
 
 #include "harness/apps/io/cell.hpp"
 #include "harness/apps/io/memory.hpp"
+#include "harness/apps/sessions/knn_session.hpp"
+#include "harness/base/clock.hpp"
+#include "harness/base/files/replaced_file.hpp"
+#include "harness/base/files/same_file.hpp"
+#include "harness/base/progress.hpp"
+#include "harness/base/text/counted.hpp"
+#include "harness/base/text/to_stderr.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
 #include "harness/cli/knn_choice.hpp"
 #include "harness/cli/knn_input.hpp"
 #include "harness/cli/knn_options.hpp"
 #include "harness/cli/knn_report.hpp"
-#include "harness/cli/knn_session.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/standard_output.hpp"
-#include "harness/files/replaced_file.hpp"
-#include "harness/files/same_file.hpp"
-#include "harness/sweep/clock.hpp"
-#include "harness/sweep/progress.hpp"
-#include "harness/text/counted.hpp"
-#include "harness/text/to_stderr.hpp"
 #include "kernels/api/device_state.hpp"
 #include "kernels/device/runtime.hpp"
 
@@ -57,7 +57,7 @@ ExactMetric exact_metric_of(const std::string& name) {
 }
 
 /// As the options call it.
-std::string metric_name(const KnnSettings& settings) {
+std::string metric_name(const apps::KnnSettings& settings) {
     switch (settings.exact_metric) {
         case ExactMetric::minkowski: return "minkowski";
         case ExactMetric::haversine: return "haversine";
@@ -95,7 +95,7 @@ struct Outcome {
 };
 
 /// Predicts chunk after chunk; the next one is read while this one is computed.
-Outcome predict_all(KnnInput& input, KnnSession& session, PredictionWriter* writer, std::size_t rows_per_chunk,
+Outcome predict_all(KnnInput& input, apps::KnnSession& session, PredictionWriter* writer, std::size_t rows_per_chunk,
                     bool quiet) {
     const double start = steady_seconds();
     const auto read_ahead = [&] {
@@ -111,7 +111,7 @@ Outcome predict_all(KnnInput& input, KnnSession& session, PredictionWriter* writ
     auto next = read_ahead();
     while (const auto chunk = next.get()) {
         next = read_ahead();
-        const Predictions predictions = session.predict(chunk->rows);
+        const apps::Predictions predictions = session.predict(chunk->rows);
         outcome.rows += static_cast<std::int64_t>(chunk->rows.size());
         outcome.score.add(predictions, chunk->rows);
         if (writer) writer->write(predictions, chunk->rows, input.test_numbers, input.train_numbers);
@@ -121,8 +121,8 @@ Outcome predict_all(KnnInput& input, KnnSession& session, PredictionWriter* writ
     return outcome;
 }
 
-nlohmann::ordered_json as_json(const KnnInput& input, const KnnSession& session, const KnnSettings& settings,
-                               const Device& device, const Outcome& outcome) {
+nlohmann::ordered_json as_json(const KnnInput& input, const apps::KnnSession& session,
+                               const apps::KnnSettings& settings, const Device& device, const Outcome& outcome) {
     nlohmann::ordered_json json{{"rows", outcome.rows},
                                 {"train_rows", session.train_rows()},
                                 {"skipped_rows", input.train.unlabelled.rows},
@@ -176,7 +176,7 @@ void tell_unknown(const io::Schema& schema) {
                   shown > kShown ? ", ..." : "");
 }
 
-void tell(const KnnOptions& options, const KnnInput& input, const KnnSession& session, const Device& device,
+void tell(const KnnOptions& options, const KnnInput& input, const apps::KnnSession& session, const Device& device,
           const Outcome& outcome) {
     if (options.quiet) return;
     const auto& attributes = input.train.schema.attributes;
@@ -200,22 +200,22 @@ void run_knn(KnnOptions& options) {
     const std::unique_ptr<KnnInput> read = read_input(options);
     KnnInput& input = *read;
 
-    KnnSettings settings{.k = options.k,
-                         .radius = options.radius,
-                         .metric = metric_of(options.metric, input.train.schema),
-                         .exact_metric = exact_metric_of(options.metric),
-                         .p = options.p,
-                         .degrees = options.angles == "degrees",
-                         .attribute_weights = attribute_weights_of(options, input.train.schema),
-                         .vote = options.weights == "distance" ? Vote::distance_weighted : Vote::majority,
-                         .task = options.regression ? Task::regression : Task::classification,
-                         .variant = options.variant,
-                         .neighbours = options.neighbours,
-                         .probabilities = options.probabilities,
-                         .leave_one_out = options.leave_one_out,
-                         .memory = memory};
+    apps::KnnSettings settings{.k = options.k,
+                               .radius = options.radius,
+                               .metric = metric_of(options.metric, input.train.schema),
+                               .exact_metric = exact_metric_of(options.metric),
+                               .p = options.p,
+                               .degrees = options.angles == "degrees",
+                               .attribute_weights = attribute_weights_of(options, input.train.schema),
+                               .vote = options.weights == "distance" ? Vote::distance_weighted : Vote::majority,
+                               .task = options.regression ? Task::regression : Task::classification,
+                               .variant = options.variant,
+                               .neighbours = options.neighbours,
+                               .probabilities = options.probabilities,
+                               .leave_one_out = options.leave_one_out,
+                               .memory = memory};
     if (!options.ks.empty()) settings.k = choose_k(device, input.train, settings, options);
-    KnnSession session(device, input.train.schema, std::move(input.train.rows), settings);
+    apps::KnnSession session(device, input.train.schema, std::move(input.train.rows), settings);
     // Without a truth to compare with and without a file to write to, the predictions are the output.
     std::optional<PredictionWriter> writer;
     if (!options.output.empty() || (!input.truth_known && !options.json))

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "harness/bench/families/family.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/print_json.hpp"
-#include "harness/families/family.hpp"
 #include "kernels/core/registry.hpp"
 
 namespace espalier::bench::cli {

@@ -12,21 +12,21 @@
 
 #include "harness/apps/io/file.hpp"
 #include "harness/apps/seismic/conditioned_record.hpp"
+#include "harness/apps/sessions/locate_session.hpp"
+#include "harness/base/files/replaced_file.hpp"
+#include "harness/base/files/same_file.hpp"
+#include "harness/base/progress.hpp"
+#include "harness/base/text/counted.hpp"
+#include "harness/base/text/printable.hpp"
+#include "harness/base/text/to_stderr.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
 #include "harness/cli/locate_report.hpp"
-#include "harness/cli/locate_session.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/seismic_options.hpp"
 #include "harness/cli/standard_output.hpp"
 #include "harness/cli/warnings.hpp"
-#include "harness/files/replaced_file.hpp"
-#include "harness/files/same_file.hpp"
-#include "harness/sweep/progress.hpp"
-#include "harness/text/counted.hpp"
-#include "harness/text/printable.hpp"
-#include "harness/text/to_stderr.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -36,7 +36,7 @@ struct LocateOptions {
     std::string receivers_path;
     seismic::RecordOptions record;
     GridOptions grid;
-    LocateSettings settings;
+    apps::LocateSettings settings;
     seismic::Conditioning conditioning;
     std::string interpolation = "nearest", precision = "single", window = "12000", max_gap = "24h", device = "auto",
                 overlap = "refuse", bandpass, output, cube;
@@ -94,7 +94,7 @@ public:
         file_.write(record.start_time() ? ",utc\n" : "\n");
     }
 
-    void add(const seismic::Window& window, const Location& best) {
+    void add(const seismic::Window& window, const apps::Location& best) {
         const seismic::Point at = seismic::position(grid_, best.node);
         file_.write(fmt::format("{},{},{},{},{},{},{},{:.6f},{}{}\n", window.number, window.first, window.samples, at.x,
                                 at.y, at.z, best.sample, static_cast<double>(best.sample) / record_.rate(),
@@ -109,7 +109,7 @@ private:
     const seismic::Record& record_;
 };
 
-void write_cube(const std::string& path, const CoherenceCube& cube, const seismic::Grid& grid,
+void write_cube(const std::string& path, const apps::CoherenceCube& cube, const seismic::Grid& grid,
                 const seismic::Record& record) {
     io::AtomicFile file(path);
     if (!path.ends_with(".csv")) {
@@ -143,7 +143,7 @@ std::unique_ptr<seismic::Record> conditioned(std::unique_ptr<seismic::Record> re
 void run_locate(LocateOptions& options) {
     validate(options);
     const Device device = device_of(options.device);
-    LocateSettings& settings = options.settings;
+    apps::LocateSettings& settings = options.settings;
     settings.grid = grid_of(options.grid);
     settings.double_buffering = !options.no_double_buffering;
     settings.pinned = !options.pageable;
@@ -160,7 +160,7 @@ void run_locate(LocateOptions& options) {
     settings.window = parse_samples(options.window, record->rate(), "--window");
     record = conditioned(std::move(record), options);
 
-    LocateSession session(device, *record, receivers, settings);
+    apps::LocateSession session(device, *record, receivers, settings);
     if (options.explain) to_stderr("{}\n", session.pipeline().explanation());
     if (!options.quiet) {
         tell_channels(*record, receivers);
@@ -171,7 +171,7 @@ void run_locate(LocateOptions& options) {
     {
         // Windows go to the standard output as they are done; a cube goes there when all are.
         RunProgress progress(options.quiet || (options.output == kStandardStream && stdout_is_terminal()));
-        session.run([&](const seismic::Window& window, const Location& best) {
+        session.run([&](const seismic::Window& window, const apps::Location& best) {
             if (table) table->add(window, best);
             const double done = static_cast<double>(window.first + window.samples);
             progress.show(fmt::format("window {} of {}, {:.0f} s of record", window.number + 1, session.windows(),

@@ -1,16 +1,16 @@
 // `espalier merge`: journals -> results/<device-key>/.
 
-#include "harness/records/merge.hpp"
+#include "harness/bench/records/merge.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "harness/base/text/to_stderr.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/measured_devices.hpp"
 #include "harness/cli/print_json.hpp"
-#include "harness/text/to_stderr.hpp"
 
 namespace espalier::bench::cli {
 namespace {

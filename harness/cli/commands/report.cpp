@@ -7,16 +7,16 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "harness/base/files/same_file.hpp"
+#include "harness/base/text/printable.hpp"
+#include "harness/base/text/to_stderr.hpp"
+#include "harness/base/text/to_stdout.hpp"
+#include "harness/bench/records/atomic_file.hpp"
+#include "harness/bench/report/export_files.hpp"
+#include "harness/bench/report/page.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/measured_devices.hpp"
 #include "harness/cli/print_json.hpp"
-#include "harness/files/same_file.hpp"
-#include "harness/records/atomic_file.hpp"
-#include "harness/report/export_files.hpp"
-#include "harness/report/page.hpp"
-#include "harness/text/printable.hpp"
-#include "harness/text/to_stderr.hpp"
-#include "harness/text/to_stdout.hpp"
 #include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench::cli {

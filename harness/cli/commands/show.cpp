@@ -9,18 +9,18 @@
 #include <set>
 #include <span>
 
+#include "harness/base/text/printable.hpp"
+#include "harness/base/text/to_stderr.hpp"
+#include "harness/base/text/to_stdout.hpp"
+#include "harness/bench/records/disturbance.hpp"
+#include "harness/bench/records/interval.hpp"
+#include "harness/bench/records/merge.hpp"
+#include "harness/bench/report/winners.hpp"
 #include "harness/cli/case_filter.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/measured_devices.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/warnings.hpp"
-#include "harness/records/disturbance.hpp"
-#include "harness/records/interval.hpp"
-#include "harness/records/merge.hpp"
-#include "harness/report/winners.hpp"
-#include "harness/text/printable.hpp"
-#include "harness/text/to_stderr.hpp"
-#include "harness/text/to_stdout.hpp"
 #include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench::cli {

@@ -1,6 +1,6 @@
 // `espalier slurm`: a sweep spread over a cluster as a job array, and a job that merges what it measured.
 
-#include "harness/sweep/slurm.hpp"
+#include "harness/bench/sweep/schedule/slurm.hpp"
 
 #include <fmt/format.h>
 
@@ -9,13 +9,13 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "harness/base/files/started_program.hpp"
+#include "harness/base/text/to_stderr.hpp"
+#include "harness/base/text/to_stdout.hpp"
+#include "harness/bench/records/atomic_file.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/measured_devices.hpp"
 #include "harness/cli/print_json.hpp"
-#include "harness/files/started_program.hpp"
-#include "harness/records/atomic_file.hpp"
-#include "harness/text/to_stderr.hpp"
-#include "harness/text/to_stdout.hpp"
 
 namespace espalier::bench::cli {
 namespace {

@@ -1,6 +1,6 @@
 // `espalier sweep`: measures all variants over parameter grids on this machine's devices.
 
-#include "harness/sweep/sweep.hpp"
+#include "harness/bench/sweep/schedule/sweep.hpp"
 
 #include <fmt/format.h>
 
@@ -11,20 +11,20 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "harness/base/text/to_stderr.hpp"
+#include "harness/base/text/to_stdout.hpp"
+#include "harness/bench/records/journal.hpp"
+#include "harness/bench/records/merge.hpp"
+#include "harness/bench/records/results.hpp"
+#include "harness/bench/report/winners.hpp"
+#include "harness/bench/sweep/record/resume.hpp"
+#include "harness/bench/sweep/worker/processors.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/measured_devices.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/sweep_report.hpp"
 #include "harness/cli/sweep_turns.hpp"
-#include "harness/records/journal.hpp"
-#include "harness/records/merge.hpp"
-#include "harness/records/results.hpp"
-#include "harness/report/winners.hpp"
-#include "harness/sweep/processors.hpp"
-#include "harness/sweep/resume.hpp"
-#include "harness/text/to_stderr.hpp"
-#include "harness/text/to_stdout.hpp"
 
 namespace espalier::bench::cli {
 namespace {

@@ -12,16 +12,16 @@
 #include "harness/apps/io/bad_file.hpp"
 #include "harness/apps/io/file.hpp"
 #include "harness/apps/seismic/synthetic.hpp"
+#include "harness/base/clock.hpp"
+#include "harness/base/files/same_file.hpp"
+#include "harness/base/progress.hpp"
+#include "harness/base/text/counted.hpp"
+#include "harness/base/text/printable.hpp"
+#include "harness/base/text/to_stdout.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/seismic_options.hpp"
-#include "harness/files/same_file.hpp"
-#include "harness/sweep/clock.hpp"
-#include "harness/sweep/progress.hpp"
-#include "harness/text/counted.hpp"
-#include "harness/text/printable.hpp"
-#include "harness/text/to_stdout.hpp"
 
 namespace espalier::bench::cli {
 namespace {

@@ -1,6 +1,6 @@
 // espalier train: from results/<device-key>/ to kernels/selectors/<family>/<device-key>.tree.
 
-#include "harness/train/train.hpp"
+#include "harness/bench/train/train.hpp"
 
 #include <fmt/format.h>
 
@@ -9,20 +9,20 @@
 #include <string>
 #include <vector>
 
+#include "harness/base/files/read_file.hpp"
+#include "harness/base/files/same_file.hpp"
+#include "harness/base/text/counted.hpp"
+#include "harness/base/text/printable.hpp"
+#include "harness/base/text/to_stderr.hpp"
+#include "harness/base/text/to_stdout.hpp"
+#include "harness/bench/records/atomic_file.hpp"
+#include "harness/bench/records/results.hpp"
+#include "harness/bench/train/export.hpp"
+#include "harness/bench/train/transfer.hpp"
 #include "harness/cli/ablation_report.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/measured_devices.hpp"
 #include "harness/cli/print_json.hpp"
-#include "harness/files/read_file.hpp"
-#include "harness/files/same_file.hpp"
-#include "harness/records/atomic_file.hpp"
-#include "harness/records/results.hpp"
-#include "harness/text/counted.hpp"
-#include "harness/text/printable.hpp"
-#include "harness/text/to_stderr.hpp"
-#include "harness/text/to_stdout.hpp"
-#include "harness/train/export.hpp"
-#include "harness/train/transfer.hpp"
 #include "kernels/dispatch/tree_file.hpp"
 
 namespace espalier::bench::cli {

@@ -7,14 +7,14 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "harness/base/text/counted.hpp"
+#include "harness/base/text/printable.hpp"
+#include "harness/base/text/to_stderr.hpp"
+#include "harness/base/text/to_stdout.hpp"
+#include "harness/bench/records/inspect.hpp"
+#include "harness/bench/records/stale.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/print_json.hpp"
-#include "harness/records/inspect.hpp"
-#include "harness/records/stale.hpp"
-#include "harness/text/counted.hpp"
-#include "harness/text/printable.hpp"
-#include "harness/text/to_stderr.hpp"
-#include "harness/text/to_stdout.hpp"
 
 namespace espalier::bench::cli {
 namespace {

@@ -1,6 +1,6 @@
 // `espalier worker`: the child process of a sweep; hidden, because only a sweep can talk to it.
 
-#include "harness/sweep/worker.hpp"
+#include "harness/bench/sweep/worker/worker.hpp"
 
 #include <cstdlib>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // Copies to shared memory that a block makes and waits for together, for nvcc: by the copy engine from compute
-// capability 9.0 on, by all threads on 8.x. The twin of this header in harness/executor/ copies at once.
+// capability 9.0 on, by all threads on 8.x. The twin of this header in harness/emulator/ copies at once.
 
 #include "device/bulk_copy.hpp"
 #include "device/copy_ahead.hpp"

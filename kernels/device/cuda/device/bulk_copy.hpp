@@ -2,7 +2,7 @@
 
 // Copies of many bytes to shared memory that the copy engine makes, and counting their arrival, for nvcc (compute
 // capability 9.0 and up; before it these functions do nothing, and no variant may count on them). The twin of this
-// header in harness/executor/ copies at once.
+// header in harness/emulator/ copies at once.
 
 #include <cstdint>
 

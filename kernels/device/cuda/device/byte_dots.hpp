@@ -2,7 +2,7 @@
 
 // Dot products of unsigned bytes with signed coefficients, for nvcc (compute capability 6.1 and up). CUDA's __dp4a and
 // __dp2a have the same sign on both sides, the instructions behind them do not. The twin of this header in
-// harness/executor/ computes the same on the CPU.
+// harness/emulator/ computes the same on the CPU.
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // Copies to shared memory that a thread does not wait for, for nvcc (compute capability 8.0 and up). The twin of this
-// header in harness/executor/ copies at once.
+// header in harness/emulator/ copies at once.
 
 #include <cstdint>
 

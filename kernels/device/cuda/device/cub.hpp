@@ -1,6 +1,6 @@
 #pragma once
 
-// The device-wide algorithms of CUB that variants use. The twin in harness/executor/ has their names only,
+// The device-wide algorithms of CUB that variants use. The twin in harness/emulator/ has their names only,
 // so that a variant of gpu_only/ compiles everywhere and runs on a GPU.
 
 #include <cub/device/device_histogram.cuh>

@@ -1,6 +1,6 @@
 #pragma once
 
-// 16-bit numbers by their bits, for nvcc: an instruction each. The twin of this header in harness/executor/ is
+// 16-bit numbers by their bits, for nvcc: an instruction each. The twin of this header in harness/emulator/ is
 // the same on the CPU.
 
 #include <cuda_fp16.h>

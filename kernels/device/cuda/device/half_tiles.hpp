@@ -1,7 +1,7 @@
 #pragma once
 
 // Matrix instructions on half-precision numbers, and what feeds them, for nvcc (compute capability 8.0 and up). The
-// twin of this header in harness/executor/ computes the same on the CPU.
+// twin of this header in harness/emulator/ computes the same on the CPU.
 
 #include <cuda_fp16.h>
 

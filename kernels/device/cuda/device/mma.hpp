@@ -1,7 +1,7 @@
 #pragma once
 
 // Matrix instructions on bytes, as a warp executes them together, for nvcc (compute capability 8.0 and
-// up). The twin of this header in harness/executor/ computes the same on the CPU.
+// up). The twin of this header in harness/emulator/ computes the same on the CPU.
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // Products of halves in registers with rows in shared memory, for nvcc: by warpgroups where the code is for compute
-// capability 9.0 alone (sm_90a), else by warps (8.0 and up). The twin of this header in harness/executor/ computes the
+// capability 9.0 alone (sm_90a), else by warps (8.0 and up). The twin of this header in harness/emulator/ computes the
 // same on the CPU.
 
 #include <cstddef>

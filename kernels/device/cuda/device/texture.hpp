@@ -1,6 +1,6 @@
 #pragma once
 
-// Textures read element by element, for nvcc. The twin in harness/executor/ reports reads outside of them.
+// Textures read element by element, for nvcc. The twin in harness/emulator/ reports reads outside of them.
 
 #include <cuda_runtime.h>
 

@@ -1,0 +1,98 @@
+#include "harness/bench/report/export_files.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <future>
+#include <set>
+#include <thread>
+
+#include "harness/bench/records/atomic_file.hpp"
+#include "harness/bench/records/csv.hpp"
+#include "harness/bench/records/results.hpp"
+#include "harness/bench/report/exports.hpp"
+
+namespace espalier::bench::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::set<std::string> families_in(const fs::path& folder, std::span<const std::string> wanted) {
+    std::set<std::string> families;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+        std::string family = family_of_file(entry.path());
+        if (!family.empty() && (wanted.empty() || std::ranges::count(wanted, family)))
+            families.insert(std::move(family));
+    }
+    return families;
+}
+
+fs::path export_path(const RecordSet& set, const fs::path& output, const std::string& family, ExportFormat format) {
+    switch (format) {
+        case ExportFormat::csv: return output / set.place / (family + ".csv");
+        case ExportFormat::json: return output / set.place / (family + ".json");
+        case ExportFormat::benchmark: return output / set.place / (family + ".benchmark.json");
+        case ExportFormat::t4: break;
+    }
+    return output / set.place / (family + ".t4.json");
+}
+
+std::string exported(const DeviceResults& results, ExportFormat format) {
+    switch (format) {
+        case ExportFormat::csv: return to_csv(results.cases);
+        case ExportFormat::json: return to_json_rows(results.cases);
+        case ExportFormat::benchmark: return google_benchmark_json(results.device, results.cases);
+        case ExportFormat::t4: break;
+    }
+    return t4_json(results.cases);
+}
+
+}  // namespace
+
+std::vector<RecordSet> record_sets(const fs::path& results, const std::string& device_key) {
+    std::vector<RecordSet> sets;
+    for (const fs::path& place : {fs::path(device_key), fs::path(device_key) / "unseen", fs::path(device_key) / "peers",
+                                  fs::path("published") / device_key})
+        if (fs::exists(results / place / "device.json")) sets.push_back({results / place, place});
+    return sets;
+}
+
+std::vector<RecordSet> published_sets(const fs::path& results) {
+    std::vector<RecordSet> sets;
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(results / "published", none))
+        if (fs::exists(entry.path() / "device.json", none))
+            sets.push_back({entry.path(), fs::path("published") / entry.path().filename()});
+    std::ranges::sort(sets, {}, &RecordSet::place);
+    return sets;
+}
+
+std::vector<fs::path> export_paths(const RecordSet& set, const fs::path& output, std::span<const ExportFormat> formats,
+                                   std::span<const std::string> families) {
+    std::vector<fs::path> paths;
+    for (const std::string& family : families_in(set.records, families))
+        for (const ExportFormat format : formats) paths.push_back(export_path(set, output, family, format));
+    return paths;
+}
+
+std::vector<fs::path> export_records(const RecordSet& set, const fs::path& output,
+                                     std::span<const ExportFormat> formats, std::span<const std::string> families) {
+    const std::set<std::string> all = families_in(set.records, families);
+    const auto write = [&](const std::string& family) {
+        const DeviceResults results = load_results(set.records, std::span(&family, 1));
+        for (const ExportFormat format : formats)
+            write_file_atomically(export_path(set, output, family, format), exported(results, format));
+    };
+    // As many families at a time as there are processors: of a full sweep all together take hundreds of megabytes.
+    std::deque<std::future<void>> running;
+    for (const std::string& family : all) {
+        if (running.size() >= std::max(std::thread::hardware_concurrency(), 1U)) {
+            running.front().get();
+            running.pop_front();
+        }
+        running.push_back(std::async(std::launch::async, write, family));
+    }
+    for (auto& one : running) one.get();
+    return export_paths(set, output, formats, families);
+}
+
+}  // namespace espalier::bench::report

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/bench/sweep/plan/options.hpp"
+
+namespace espalier::bench {
+
+struct CaseRecord;
+struct PlannedProblem;
+
+/// Conditions of every measured case that say how long its whole problem took, in seconds: preparing, verification,
+/// timing and counters of all its candidates; and the counters' part of that, where they were asked for.
+inline constexpr const char* kProblemSeconds = "problem_seconds";
+inline constexpr const char* kCountingSeconds = "counting_seconds";
+
+/// How long problems take, by what sweeps of this device have recorded in journals and the results folder.
+class Forecast {
+public:
+    /// The folder may be missing.
+    Forecast(const std::filesystem::path& results, const std::vector<std::filesystem::path>& journals,
+             CounterMode counters);
+
+    /// Seconds for all cases of a problem: as it took before; else as much per case as its family's problem of the
+    /// most similar size took; else as a case of any family. `otherwise` where nothing was recorded.
+    [[nodiscard]] double seconds(const PlannedProblem& planned, double otherwise) const;
+
+private:
+    /// By one problem in one sweep, or summed.
+    struct Taken {
+        double measuring = 0, counting = 0;
+        std::size_t cases = 0, counted_cases = 0;
+        double log_size = 0;  ///< of bytes and operations
+    };
+    using Problems = std::map<std::string, Taken>;
+
+    void add(const CaseRecord& record);
+    [[nodiscard]] double estimate(const Taken& similar, std::size_t cases) const;
+
+    bool measure_, count_;
+    std::map<std::string, Problems> families_;
+    Taken all_;
+};
+
+}  // namespace espalier::bench

@@ -1,0 +1,98 @@
+#include "harness/bench/sweep/record/case_records.hpp"
+
+#include <algorithm>
+
+#include "harness/base/statistics.hpp"
+#include "harness/bench/records/roofline.hpp"
+
+namespace espalier::bench {
+namespace {
+
+/// Without the optional ones at their default, as in the key.
+std::vector<std::pair<std::string, double>> features_of(const Family& family, const std::string& problem) {
+    const auto values = family.feature_values(problem), defaults = family.feature_values("");
+    std::vector<std::pair<std::string, double>> features;
+    for (std::size_t f = 0; f < values.size(); ++f)
+        if (!family.features()[f].optional || values[f] != defaults[f])
+            features.emplace_back(family.features()[f].name, values[f]);
+    return features;
+}
+
+void add_times(CaseRecord& record, const ProblemOutcome::Case& ended) {
+    const auto interval = median_interval(ended.samples_ns);
+    record.time_ns = interval.median;
+    record.time_lo_ns = interval.lo;
+    record.time_hi_ns = interval.hi;
+    record.samples_ns = ended.samples_ns;
+    record.verification = ended.verification;
+}
+
+void add_counters(CaseRecord& record, const ProblemOutcome::Case& ended, bool asked_for) {
+    record.counters = ended.counters;
+    std::ranges::sort(record.counters);
+    record.counters_reason = asked_for ? ended.counters_reason : "not asked for";
+    if (record.counters.empty() && record.counters_reason.empty()) record.counters_reason = "not timed";
+}
+
+}  // namespace
+
+CaseRecord planned_record(const RecordFrame& frame, const PlannedProblem& planned, const PlannedCase& planned_case) {
+    const VariantInfo& variant = planned.family->variants()[planned_case.variant];
+    CaseRecord record;
+    record.family = planned.family->name();
+    record.variant = variant.name;
+    record.role = to_string(variant.role);
+    record.problem = planned.problem;
+    record.configuration = planned_case.configuration.text();
+    record.provenance = {.device_key = frame.device.key,
+                         .driver = frame.driver,
+                         .runtime = frame.runtime,
+                         .build = frame.build,
+                         .source_id = std::string(variant.source_id),
+                         .cache = std::string(to_string(frame.caches)),
+                         .session = frame.session};
+    return record;
+}
+
+std::vector<CaseRecord> records_of(const RecordFrame& frame, const PlannedProblem& planned,
+                                   const ProblemOutcome& outcome) {
+    const Cost cost = planned.family->cost(planned.problem);
+    const auto features = features_of(*planned.family, planned.problem);
+    std::vector<CaseRecord> records;
+    for (std::size_t i = 0; i < planned.cases.size(); ++i) {
+        const auto& ended = outcome.cases[i];
+        CaseRecord record = planned_record(frame, planned, planned.cases[i]);
+        record.status = ended.status;
+        record.reason = ended.reason;
+        record.bytes = cost.bytes;
+        record.ops = cost.ops();
+        record.floor_ns = floor_ns(cost, frame.device, frame.caches == Caches::warm);
+        record.features = features;
+        if (ended.status == Status::ok) {
+            add_times(record, ended);
+            record.conditions = outcome.conditions;
+            if (ended.resolution_ns > 0) record.conditions.emplace_back(kResolutionCondition, ended.resolution_ns);
+        }
+        if (frame.ordinal) record.conditions.emplace_back(kOrdinalCondition, *frame.ordinal);
+        std::ranges::sort(record.conditions);
+        add_counters(record, ended, frame.counters);
+        records.push_back(std::move(record));
+    }
+    return records;
+}
+
+std::vector<CaseRecord> with_counters(const std::map<std::string, const CaseRecord*>& earlier, const RecordFrame& frame,
+                                      const PlannedProblem& planned, const ProblemOutcome& outcome) {
+    std::vector<CaseRecord> records;
+    for (std::size_t i = 0; i < planned.cases.size(); ++i) {
+        const auto found = earlier.find(planned_record(frame, planned, planned.cases[i]).key());
+        if (found == earlier.end()) continue;
+        auto ended = outcome.cases[i];
+        if (ended.counters.empty() && ended.counters_reason.empty()) ended.counters_reason = ended.reason;
+        records.push_back(*found->second);
+        add_counters(records.back(), ended, true);
+    }
+    return records;
+}
+
+}  // namespace espalier::bench

@@ -1,0 +1,237 @@
+#include "harness/bench/sweep/schedule/device_group.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <set>
+
+#include "harness/base/clock.hpp"
+#include "harness/base/stop.hpp"
+#include "harness/bench/sweep/plan/equal_shares.hpp"
+#include "harness/bench/sweep/plan/forecast.hpp"
+#include "harness/bench/sweep/plan/task_list.hpp"
+#include "harness/bench/sweep/worker/devices.hpp"
+#include "kernels/device/cpu_limits.hpp"
+
+namespace espalier::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<int> ordinal_of(const std::string& device) {
+    int ordinal = 0;
+    const auto [end, error] = std::from_chars(device.data(), device.data() + device.size(), ordinal);
+    if (error != std::errc{} || end != device.data() + device.size()) return std::nullopt;
+    return ordinal;
+}
+
+std::unique_ptr<Strategy> make_strategy(const SweepOptions& options, const SweepPlan& plan, const Recorded& recorded) {
+    if (options.counters == CounterMode::only)
+        return std::make_unique<TaskList>(without_counters(plan, recorded), options.seed);
+    if (options.strategy) return options.strategy(plan, recorded);
+    return std::make_unique<EqualShares>(plan.problems.size(), recorded.open, options.seed);
+}
+
+/// What every one of the workers may use at once.
+FreeMemory common_memory(const std::vector<std::unique_ptr<WorkerPool>>& workers, std::size_t sharing) {
+    FreeMemory free = workers.front()->hello().free;
+    for (const auto& worker : workers) {
+        free.device = std::min(free.device, worker->hello().free.device);
+        free.host = std::min(free.host, worker->hello().free.host);
+    }
+    free.host /= sharing;
+    return free;
+}
+
+}  // namespace
+
+DeviceGroup::DeviceGroup(const SweepOptions& options, std::vector<std::unique_ptr<WorkerPool>> workers,
+                         std::size_t sharing, const std::string& session)
+    : options_(options) {
+    const protocol::Hello& hello = workers.front()->hello();
+    frame_ = {.device = hello.device,
+              .driver = hello.driver,
+              .runtime = hello.runtime,
+              .build = hello.build,
+              .session = session,
+              .caches = options.caches.value_or(hello.device.kind == DeviceKind::cuda ? Caches::cold : Caches::warm),
+              .counters = options.counters != CounterMode::off,
+              .ordinal = {}};
+    plan_ = make_plan(options, hello.device, common_memory(workers, sharing));
+    for (auto& worker : workers) lanes_.push_back({.pool = std::move(worker)});
+    for (std::size_t i = 0; i < lanes_.size(); ++i) lanes_[i].path = journal_path(i);
+    if (options.resume) earlier_ = journals_of(options.journal_folder, frame_.device.key);
+    recorded_ = options.resume ? what_is_recorded(earlier_, plan_, frame_, options_.wait_for_quiet_seconds > 0)
+                               : nothing_recorded(plan_);
+}
+
+void DeviceGroup::lock_devices(DeviceLock& lock) const {
+    for (const Lane& lane : lanes_) {
+        const DeviceInfo& device = lane.pool->hello().device;
+        if (device.kind == DeviceKind::cpu)
+            lock.take_cpus(device::thread_cpus(), device.key);
+        else if (!device.uuid.empty())
+            lock.take_gpu(device.uuid, device.key);
+    }
+}
+
+/// One file per device and shard: a shard of a cluster, and a worker, appends to a file of its own.
+fs::path DeviceGroup::journal_path(std::size_t lane) const {
+    std::string name = frame_.device.key;
+    const std::string& device = lanes_[lane].pool->name();
+    if (lanes_.size() > 1)
+        name += ordinal_of(device) ? fmt::format(".gpu-{}", device) : fmt::format(".{}-{}", device, lane);
+    if (options_.shards > 1) name += fmt::format(".shard-{}-of-{}", options_.shard, options_.shards);
+    return options_.journal_folder / (name + ".jsonl");
+}
+
+DryRun DeviceGroup::estimate() const {
+    DryRun dry{.device_key = frame_.device.key, .devices = lanes_.size(), .problems = plan_.problems.size()};
+    for (const PlannedProblem& planned : plan_.problems) {
+        dry.cases += planned.cases.size();
+        dry.unsupported += planned.cases.size() - planned.runnable();
+        for (const PlannedCase& planned_case : planned.cases)
+            dry.keys.push_back(planned_record(frame_, planned, planned_case).key());
+    }
+    dry.expected_seconds = std::min(expected_seconds(), options_.max_seconds.value_or(kUnlimitedSeconds));
+    return dry;
+}
+
+double DeviceGroup::expected_seconds() const {
+    const auto& known = options_.forecast_folder.empty() ? options_.results_folder : options_.forecast_folder;
+    const Forecast forecast(known / frame_.device.key, journals_of(options_.journal_folder, frame_.device.key),
+                            options_.counters);
+    // Where nothing is known the goal may not be met before the budget ends, and verification costs about the
+    // oracle's second.
+    const double otherwise = timing_seconds(options_) + 1;
+    double sum = 0, longest = 0;
+    for (const std::size_t index : recorded_.open) {
+        const PlannedProblem& planned = plan_.problems[index];
+        if (planned.runnable() == 0) continue;
+        const double seconds = forecast.seconds(planned, otherwise);
+        sum += seconds;
+        longest = std::max(longest, seconds);
+    }
+    return std::max(longest, sum / static_cast<double>(lanes_.size()));
+}
+
+void DeviceGroup::require_counters() {
+    if (options_.counters != CounterMode::require && options_.counters != CounterMode::only) return;
+    for (const Lane& lane : lanes_)
+        if (const std::string refusal = counters_refusal(*lane.pool); !refusal.empty())
+            throw NoUsableDevice("device " + lane.pool->name() + ": no hardware counters: " + refusal);
+}
+
+void DeviceGroup::measure_ceilings(SweepProgress& progress, QuietWatch& quiet) {
+    if (!options_.ceilings || recorded_.open.empty() || frame_.device.bytes_per_second > 0) return;
+    waiting_seconds_ = quiet.wait(frame_.device.kind);
+    const Stopwatch watch(ceilings_seconds_);
+    for (const Lane& lane : lanes_) {
+        const auto measured = with_ceilings(*lane.pool, [&] { progress.show("measuring the device's ceilings"); });
+        if (measured) frame_.device = *measured;
+        if (measured || stop_requested()) return;
+    }
+    progress.say("espalier: the ceilings could not be measured: rooflines stay empty");
+}
+
+void DeviceGroup::begin(double start, SweepProgress& progress) {
+    const double deadline = options_.max_seconds ? start + *options_.max_seconds : kUnlimitedSeconds;
+    queue_ = std::make_unique<ProblemQueue>(make_strategy(options_, plan_, recorded_), lanes_.size(), deadline);
+    first_number_ = progress.watch(*queue_, lanes_.size());
+    for (Lane& lane : lanes_) {
+        lane.journal = std::make_unique<JournalWriter>(lane.path);
+        if (!recorded_.open.empty()) lane.journal->append(frame_.device);
+        lane.journal->append(plan_record());
+    }
+}
+
+PlanRecord DeviceGroup::plan_record() const {
+    PlanRecord record{.session = frame_.session,
+                      .device_key = frame_.device.key,
+                      .plan = plan_.id,
+                      .shard = options_.shard,
+                      .shards = options_.shards,
+                      .items = {}};
+    if (options_.sample) return record;
+    for (const PlannedProblem& planned : plan_.problems)
+        record.items.push_back(
+            {std::string(planned.family->name()), planned.problem, static_cast<std::int64_t>(planned.cases.size())});
+    return record;
+}
+
+void DeviceGroup::run(std::size_t number, SweepProgress& progress, QuietWatch& quiet) {
+    Lane& lane = lanes_.at(number);
+    RecordFrame frame = frame_;
+    frame.ordinal = ordinal_of(lane.pool->name());
+    DeviceLoop loop({options_, plan_, recorded_, *queue_, statuses_, progress, &quiet}, *lane.pool, *lane.journal,
+                    std::move(frame), first_number_ + number);
+    try {
+        loop.run();
+    } catch (const NoUsableDevice& error) {
+        lane.lost = error.what();
+        progress.log_error("espalier: " + lane.lost + "; its part is left to the others, if there are any");
+    } catch (...) {
+        lane.error = std::current_exception();
+        queue_->close();  // what stopped this one, a full disk for example, stops all
+    }
+    lane.totals = loop.totals();
+    lane.pool->discard();
+    progress.idle(first_number_ + number);
+}
+
+void DeviceGroup::record_skipped() {
+    if (!queue_->exhausted()) return;
+    std::vector<CaseRecord> records;
+    for (const SkippedCases& skipped : queue_->skipped_cases()) {
+        const PlannedProblem planned = plan_.problems.at(skipped.problem).only(skipped.cases);
+        std::ranges::move(records_of(frame_, planned, without_running(planned, Status::not_measured, skipped.reason)),
+                          std::back_inserter(records));
+    }
+    if (records.empty()) return;
+    lanes_.front().journal->append(records);
+    statuses_.add(records);
+}
+
+std::vector<std::exception_ptr> DeviceGroup::errors() const {
+    std::vector<std::exception_ptr> errors;
+    for (const Lane& lane : lanes_)
+        if (lane.error) errors.push_back(lane.error);
+    return errors;
+}
+
+SweepSummary DeviceGroup::summary(double start) const {
+    SweepSummary summary{.device_key = frame_.device.key, .session = frame_.session};
+    summary.problems = plan_.problems.size();
+    summary.cases = plan_.cases();
+    summary.resumed_cases = recorded_.complete_cases;
+    summary.statuses = statuses_.counts();
+    summary.not_measured = statuses_.not_measured();
+    summary.disturbed_problems = statuses_.disturbed_problems();
+    summary.disturbance = statuses_.disturbance();
+    summary.ceilings_seconds = ceilings_seconds_;
+    summary.waiting_seconds = waiting_seconds_;
+    std::set<fs::path> journals(earlier_.begin(), earlier_.end());
+    for (const Lane& lane : lanes_) {
+        const WorkerTotals& totals = lane.totals;
+        summary.timing_seconds += totals.timing_seconds;
+        summary.verification_seconds += totals.verification_seconds;
+        summary.counting_seconds += totals.counting_seconds;
+        summary.lost_seconds += totals.lost_seconds;
+        summary.waiting_seconds += totals.waiting_seconds;
+        summary.workers.push_back({.device = lane.pool->name(),
+                                   .journal = lane.path.string(),
+                                   .problems = totals.problems,
+                                   .cases = totals.cases,
+                                   .wall_seconds = totals.wall_seconds,
+                                   .lost = lane.lost});
+        journals.insert(lane.path);
+    }
+    for (const fs::path& path : journals) summary.journals.push_back(path.string());
+    summary.unfinished = !queue_->exhausted();
+    summary.wall_seconds = steady_seconds() - start;
+    return summary;
+}
+
+}  // namespace espalier::bench

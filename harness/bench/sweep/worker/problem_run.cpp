@@ -1,0 +1,235 @@
+#include "harness/bench/sweep/worker/problem_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <utility>
+
+#include "harness/base/clock.hpp"
+#include "harness/base/text/printable.hpp"
+#include "harness/bench/records/codec.hpp"
+
+namespace espalier::bench {
+namespace {
+
+std::string_view doing(Phase phase) {
+    switch (phase) {
+        case Phase::preparing: return "preparing";
+        case Phase::baseline: return "running the baseline";
+        case Phase::verifying: return "verifying";
+        case Phase::timing: return "timing";
+        case Phase::counting: return "counting";
+        case Phase::ceilings: return "measuring the ceilings";
+        case Phase::idle: break;
+    }
+    return "waiting";
+}
+
+/// The attempts at one problem.
+class ProblemRun {
+public:
+    ProblemRun(WorkerPool& pool, const PlannedProblem& planned, const SweepOptions& options,
+               const ProblemBudget& budget, const std::function<void(const std::string&)>& tick)
+        : pool_(pool), planned_(planned), options_(options), budget_(budget), tick_(tick) {
+        outcome_.cases.resize(planned.cases.size());
+        for (std::size_t i = 0; i < planned.cases.size(); ++i)
+            if (planned.cases[i].unsupported.empty())
+                open_.push_back(i);
+            else
+                outcome_.cases[i] = {Status::unsupported, planned.cases[i].unsupported, {}, {}, {}, {}};
+        // In case time runs out the baseline comes first, without which nothing can be learnt from the problem, then
+        // every variant's default; random within.
+        std::mt19937_64 random(budget.seed);
+        std::shuffle(open_.begin(), open_.end(), random);
+        std::ranges::stable_sort(open_, {}, [&](std::size_t i) {
+            const VariantInfo& variant = variant_of(i);
+            const bool is_default = planned.cases[i].configuration == variant.configurations.front();
+            return is_default && variant.role == Role::baseline ? 0 : is_default ? 1 : 2;
+        });
+    }
+
+    ProblemOutcome run() {
+        const double deadline = steady_seconds() + budget_.total_seconds;
+        while (!open_.empty() && !outcome_.stopped && steady_seconds() < deadline)
+            if (attempt(deadline - steady_seconds())) break;
+        for (const std::size_t i : open_)
+            if (outcome_.cases[i].samples_ns.empty() && options_.counters != CounterMode::only)
+                outcome_.cases[i] = {Status::not_measured, kTimeBudget, {}, {}, {}, {}};
+        return std::move(outcome_);
+    }
+
+private:
+    using Event = protocol::Event;
+
+    /// True when the problem is finished as far as it can be.
+    bool attempt(double seconds_left) {
+        asked_ = open_;
+        const std::size_t open_before = open_.size();
+        const double begun = steady_seconds();
+        WorkerProcess& worker = pool_.worker();
+        worker.send(protocol::encode(request(seconds_left)));
+        while (true) {
+            const auto outcome = worker.wait(options_.timeout_seconds, [&] { tick_(activity(worker.page())); });
+            if (const auto* event = std::get_if<Event>(&outcome)) {
+                if (std::visit([&](const auto& e) { return on(e); }, *event)) return true;
+                continue;
+            }
+            outcome_.lost_seconds += steady_seconds() - begun;
+            if (keep_what_was_timed(outcome, worker.page())) {
+                pool_.discard();
+                return true;
+            }
+            if (without_baseline(outcome, worker.page())) {
+                pool_.discard();
+                return false;
+            }
+            blame(outcome, worker.page());
+            // Without progress it would go on for ever.
+            if (open_.size() == open_before)
+                close_all(Status::crashed, "the worker keeps ending without a known cause");
+            pool_.discard();
+            return outcome_.stopped;
+        }
+    }
+
+    protocol::Measure request(double seconds_left) const {
+        const bool timing = options_.counters != CounterMode::only;
+        protocol::Measure request{
+            .family = std::string(planned_.family->name()),
+            .problem = planned_.problem,
+            .seed = budget_.seed,
+            .noise = options_.noise,
+            .timing_seconds = budget_.timing_seconds,
+            .total_seconds = seconds_left,
+            .caches = budget_.caches,
+            .verification = timing ? options_.verification : Verification::full,
+            .baseline = use_baseline_ && timing,
+            .counters = options_.counters != CounterMode::off && planned_.counting != Counting::none,
+            .every_counter = planned_.counting == Counting::everything,
+            .timing = timing,
+            .candidates = {}};
+        for (const std::size_t i : asked_)
+            request.candidates.push_back({std::string(variant_of(i).name), planned_.cases[i].configuration.text()});
+        return request;
+    }
+
+    const VariantInfo& variant_of(std::size_t i) const {
+        return planned_.family->variants()[planned_.cases[i].variant];
+    }
+
+    ProblemOutcome::Case& asked_case(std::size_t candidate) { return outcome_.cases[asked_.at(candidate)]; }
+
+    // What the worker reports. True for the last event of a request.
+    bool on(const protocol::Verified& e) {
+        asked_case(e.candidate).verification = e.how;
+        return false;
+    }
+    bool on(const protocol::Failed& e) {
+        close(asked_.at(e.candidate), e.status, e.reason);
+        return false;
+    }
+    bool on(const protocol::Timed& e) {
+        asked_case(e.candidate).status = Status::ok;
+        asked_case(e.candidate).samples_ns = e.samples_ns;
+        asked_case(e.candidate).resolution_ns = e.resolution_ns;
+        return false;
+    }
+    bool on(const protocol::Counted& e) {
+        asked_case(e.candidate).counters = e.counters;
+        asked_case(e.candidate).counters_reason = printable(e.reason);
+        return false;
+    }
+    bool on(const protocol::Done& e) {
+        outcome_.timing_seconds += e.timing_seconds;
+        outcome_.verification_seconds += e.verification_seconds;
+        outcome_.counting_seconds += e.counting_seconds;
+        outcome_.conditions = e.conditions;
+        return true;
+    }
+    template <class Other>
+    bool on(const Other&) {
+        return false;
+    }
+
+    void close(std::size_t i, Status status, const std::string& reason) {
+        outcome_.cases[i] = {status, printable(reason), {}, {}, {}, {}};
+        std::erase(open_, i);
+    }
+
+    /// Counters come last: a worker that dies of them has delivered everything else.
+    bool keep_what_was_timed(const WorkerProcess::Outcome& end, const ProgressPage& page) {
+        if (page.phase.load() != Phase::counting || std::holds_alternative<Stopped>(end)) return false;
+        for (const std::size_t i : open_)
+            if (auto& done = outcome_.cases[i]; done.counters.empty() && done.counters_reason.empty())
+                done.counters_reason = "the worker ended while counting";
+        return true;
+    }
+
+    /// The others need not go down with a baseline that hangs or crashes at full size: they do without the
+    /// comparison. The baseline itself is verified in its turn.
+    bool without_baseline(const WorkerProcess::Outcome& end, const ProgressPage& page) {
+        if (page.phase.load() != Phase::baseline || std::holds_alternative<Stopped>(end)) return false;
+        return std::exchange(use_baseline_, false);
+    }
+
+    void close_all(Status status, const std::string& reason) {
+        for (const std::size_t i : std::vector(open_)) close(i, status, reason);
+    }
+
+    /// Charges the end of the worker to the case that it was running.
+    void blame(const WorkerProcess::Outcome& end, const ProgressPage& page) {
+        const std::uint32_t candidate = page.candidate.load();
+        const std::string_view activity = doing(page.phase.load());
+        Status status = Status::crashed;
+        std::string reason;
+        if (std::holds_alternative<Stopped>(end)) {
+            outcome_.stopped = true;
+            return;
+        }
+        if (const auto* died = std::get_if<Died>(&end)) {
+            reason = fmt::format("{} while {}", died->how, activity);
+            if (died->killed) {
+                status = Status::out_of_memory;
+                reason += "; nobody here sent it: most likely the system ran out of memory";
+            }
+        } else {
+            status = Status::timeout;
+            reason = fmt::format("no progress for {} s while {}", options_.timeout_seconds, activity);
+        }
+        if (candidate == ProgressPage::kNoCandidate) {
+            // Not the fault of any one: another attempt would end the same.
+            close_all(status, reason);
+        } else if (std::ranges::count(open_, asked_.at(candidate))) {
+            close(asked_.at(candidate), status, reason);
+        }
+    }
+
+    std::string activity(const ProgressPage& page) const {
+        std::string text =
+            fmt::format("{} {} ({})", planned_.family->name(), planned_.problem, doing(page.phase.load()));
+        const std::uint32_t candidate = page.candidate.load();
+        if (candidate < asked_.size()) text += fmt::format(" {}", variant_of(asked_[candidate]).name);
+        return text;
+    }
+
+    WorkerPool& pool_;
+    const PlannedProblem& planned_;
+    const SweepOptions& options_;
+    const ProblemBudget& budget_;
+    const std::function<void(const std::string&)>& tick_;
+    ProblemOutcome outcome_;
+    bool use_baseline_ = true;
+    std::vector<std::size_t> open_;   ///< cases without an outcome
+    std::vector<std::size_t> asked_;  ///< those of the current request, by candidate
+};
+
+}  // namespace
+
+ProblemOutcome run_problem(WorkerPool& pool, const PlannedProblem& planned, const SweepOptions& options,
+                           const ProblemBudget& budget, const std::function<void(const std::string&)>& tick) {
+    return ProblemRun(pool, planned, options, budget, tick).run();
+}
+
+}  // namespace espalier::bench

@@ -1,0 +1,330 @@
+#include "harness/bench/train/train.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <set>
+
+#include "harness/base/files/read_file.hpp"
+#include "harness/base/text/sha256.hpp"
+#include "harness/bench/emit/tree_text.hpp"
+#include "harness/bench/learn/feasibility.hpp"
+#include "harness/bench/learn/others.hpp"
+#include "harness/bench/learn/tree_for.hpp"
+#include "kernels/dispatch/tree_file.hpp"
+#include "kernels/json/bad_data.hpp"
+#include "kernels/json/checked_json.hpp"
+#include "kernels/json/names.hpp"
+
+namespace espalier::bench::learn {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+ordered_json figures(const HeldOut& held_out) {
+    if (held_out.logs.empty()) return nullptr;
+    ordered_json entry = figures(held_out.regret);
+    entry["unmeasured"] = held_out.unmeasured;
+    return entry;
+}
+
+/// Leaves against regret: trees of each size on problems that they had not seen.
+ordered_json size_curve(const CrossValidation& sizes) {
+    if (sizes.prunings.empty()) return nullptr;
+    ordered_json curve = ordered_json::array();
+    for (std::size_t i = 0; i < sizes.prunings.size(); ++i)
+        curve.push_back({{"pruning", rounded(sizes.prunings[i])},
+                         {"leaves", rounded(sizes.leaves[i])},
+                         {"regret_geomean", rounded(sizes.held_out[i].regret.geomean)}});
+    return curve;
+}
+
+/// By leaf what trees that had not seen its problems chose for them: how far its region can be trusted.
+ordered_json held_out_by_leaf(const Trained& trained) {
+    const std::vector<double>& logs = trained.evaluation.held_out.logs;
+    if (logs.empty()) return nullptr;
+    ordered_json leaves = ordered_json::array();
+    for (const TreeLeaf& leaf : trained.tree.leaves) {
+        std::vector<std::size_t> judged;
+        std::ranges::copy_if(leaf.rows, std::back_inserter(judged), [&](auto r) { return !std::isnan(logs[r]); });
+        leaves.push_back(nullptr);
+        if (judged.empty()) continue;
+        const std::size_t worst = *std::ranges::max_element(judged, {}, [&](auto r) { return logs[r]; });
+        double sum = 0;
+        for (const std::size_t r : judged) sum += logs[r];
+        leaves.back() = {{"regret_geomean", rounded(std::exp(sum / static_cast<double>(judged.size())))},
+                         {"regret_max", rounded(std::exp(logs[worst]))},
+                         {"worst_problem", trained.evidence.matrix.problems[worst]}};
+    }
+    return leaves;
+}
+
+ordered_json kept(const ordered_json& before, const char* member, const std::string& data_sha256) {
+    if (!before.is_object() || !before.contains(member) || before.value("data_sha256", "") != data_sha256)
+        return nullptr;
+    const ordered_json& value = before[member];
+    return value.is_number() || value.is_object() ? value : ordered_json(nullptr);
+}
+
+TrainedFile compare(const fs::path& path, std::string contents) {
+    const auto now = read_file(path);
+    TrainedFile file{path, std::move(contents), now.has_value(), now == file.contents, 0};
+    if (file.same) return file;
+    file.first_difference = 1;
+    if (!now) return file;
+    const auto [a, b] = std::mismatch(now->begin(), now->end(), file.contents.begin(), file.contents.end());
+    file.first_difference += static_cast<std::size_t>(std::count(now->begin(), a, '\n'));
+    return file;
+}
+
+/// selector.json as it is: families that are not trained now and figures that others add are kept.
+ordered_json read_summary(const fs::path& path) {
+    const auto text = read_file(path);
+    if (!text) return ordered_json::object();
+    ordered_json summary;
+    try {
+        static_cast<void>(parse_checked(*text));
+        summary = ordered_json::parse(*text);
+    } catch (const BadData& error) {
+        throw BadData(path.string() + ": " + error.what() + ": remove the file, training writes it anew");
+    }
+    if (!summary.is_object() || !summary.contains("families") || !summary["families"].is_object())
+        throw BadData(path.string() + " has no families: remove the file, training writes it anew");
+    return summary["families"];
+}
+
+void refuse_missing_cases(const DeviceResults& results, const std::string& family, const EvidenceOptions& options,
+                          std::vector<std::string>& notices) {
+    std::vector<const MissingCases*> missing;
+    for (const MissingCases& each : results.missing)
+        if (each.family == family || each.family.empty()) missing.push_back(&each);
+    if (missing.empty()) return;
+    const std::string what = family + " on " + results.device.key + " is incomplete: " + missing.front()->description +
+                             (missing.size() > 1 ? ", and " + std::to_string(missing.size() - 1) + " more" : "");
+    if (!options.allow_partial)
+        throw BadEvidence(what +
+                          "; merge the missing shards, resume the sweep, or train on the rest with "
+                          "--allow-partial");
+    notices.push_back(what);
+}
+
+/// The stale variants that a leaf of the tree ranks: its choice may rest on times that are not theirs any more.
+std::vector<StaleVariant> ranked_stale(const Trained& trained, const std::vector<CaseRecord>& records) {
+    std::set<std::string_view> ranked;
+    for (const TreeLeaf& leaf : trained.tree.leaves)
+        for (const std::size_t c : leaf.ranking)
+            ranked.insert(trained.family->variants()[trained.evidence.matrix.candidates[c].variant].name);
+    std::vector<StaleVariant> stale = find_stale(records);
+    std::erase_if(stale, [&](const StaleVariant& s) { return !ranked.contains(s.variant); });
+    return stale;
+}
+
+std::string selector_json(const std::string& device_key, const ordered_json& summaries) {
+    // Families in the order of their names, whatever the order of training them.
+    const nlohmann::json sorted = summaries;
+    ordered_json all = ordered_json::object();
+    for (const auto& [name, unused] : sorted.items()) all[name] = summaries[name];
+    const ordered_json whole{{"schema", "espalier.selector/1"}, {"device_key", device_key}, {"families", all}};
+    return whole.dump(2) + "\n";
+}
+
+/// Figures of unseen problems are of the tree that they were graded with; `tree` is the text of today's.
+void keep_unseen(const ordered_json& before, const Trained& now, std::string_view tree, ordered_json& entry,
+                 std::vector<std::string>& notices) {
+    if (!before.is_object() || !before.contains("unseen") || !before["unseen"].is_object()) return;
+    if (before["unseen"].value("tree_sha256", ordered_json()) == tree_sha256(tree))
+        entry["unseen"] = before["unseen"];
+    else
+        notices.push_back(std::string(now.family->name()) +
+                          ": the figures of unseen problems are of an earlier tree, and go: `espalier judge "
+                          "--from-results` grades this one");
+}
+
+/// Results of devices that are alike, in the order of their keys.
+std::vector<DeviceResults> results_beside(const DeviceResults& results, const TrainingFolders& folders,
+                                          const std::vector<std::string>& families) {
+    std::map<std::string, fs::path> known;
+    for (const fs::path& folder : {folders.results, folders.evidence})
+        if (fs::is_directory(folder))
+            for (const std::string& key : devices_with_results(folder)) known.try_emplace(key, folder / key);
+    std::vector<DeviceResults> others;
+    for (const auto& [key, folder] : known)
+        if (key != results.device.key && alike(results.device, load_device(folder)))
+            others.push_back(load_results(folder, families));
+    return others;
+}
+
+std::vector<OtherResults> of_family(std::span<const DeviceResults> all, std::string_view family) {
+    std::vector<OtherResults> others;
+    for (const DeviceResults& results : all)
+        if (auto cases = cases_of(results, family); !cases.empty())
+            others.push_back({results.device, std::move(cases)});
+    return others;
+}
+
+/// That of the tree that is on file: its size was chosen when it was evaluated.
+double pruning_of(std::string_view tree) try { return read_tree(tree).pruning; } catch (const BadData&) {
+    return 1;
+}
+
+void learn_beside(const Family& family, std::span<const OtherResults> others, const EvidenceOptions& options,
+                  Evidence& evidence) {
+    std::vector<Matrix> matrices;
+    std::string sources = evidence.data_sha256;
+    for (const auto& [device, records] : others) {
+        try {
+            Evidence other = read_evidence(family, device, records, options);
+            sources += other.data_sha256;
+            matrices.push_back(std::move(other.matrix));
+        } catch (const BadEvidence& error) {
+            evidence.notices.push_back("nothing is learned from " + device.key + ": " + error.what());
+        }
+    }
+    if (matrices.empty()) return;
+    evidence.data_sha256 = sha256(sources);
+    learn_beside(evidence.matrix, matrices);
+}
+
+}  // namespace
+
+bool alike(const DeviceInfo& device, const DeviceInfo& other) {
+    return device.kind == DeviceKind::cuda && other.kind == DeviceKind::cuda && device.sm == other.sm &&
+           !other.emulated;
+}
+
+Trained train(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
+              const TrainOptions& options, std::span<const OtherResults> others) {
+    Trained trained{.family = &family, .evidence = read_evidence(family, device, records, options.evidence)};
+    learn_beside(family, others, options.evidence, trained.evidence);
+    Matrix& matrix = trained.evidence.matrix;
+    LearnOptions learn = options.learn;
+    matrix.drawn = draw_problems_for(family, device, matrix, learn.drawn);
+    if (options.evaluate) {
+        trained.validation = cross_validate(matrix, learn);
+        const CrossValidation& validation = trained.validation;
+        if (!validation.prunings.empty()) learn.pruning = validation.prunings[validation.smallest];
+    }
+    trained.pruning = learn.pruning;
+    trained.tree = tree_for(family, device, matrix, learn);
+    constexpr int kDraws = 2000;
+    if (const auto uncovered = find_uncovered_problem(family, device, matrix, trained.tree, kDraws, learn.seed))
+        throw BadEvidence("the baseline of " + std::string(family.name()) + " declines a problem, " + *uncovered +
+                          "; mend its supports(): every ranking ends in it");
+    if (options.evaluate) trained.evaluation = evaluate(matrix, trained.tree, learn, trained.validation);
+    return trained;
+}
+
+ordered_json summary(const Trained& trained, const ordered_json& before) {
+    const Evaluation& e = trained.evaluation;
+    const Matrix& matrix = trained.evidence.matrix;
+    const Choice& single = matrix.candidates[e.best_single_candidate];
+    const VariantInfo& variant = trained.family->variants()[single.variant];
+    ordered_json entry = figures(e.training);
+    entry["held_out"] = figures(e.held_out);
+    entry["best_single_geomean"] = rounded(e.best_single);
+    entry["best_single_variant"] = variant.name;
+    entry["best_single_configuration"] = variant.configurations[single.configuration].text();
+    entry["sklearn_geomean"] = kept(before, "sklearn_geomean", trained.evidence.data_sha256);
+    entry["held_out_by_size"] = size_curve(trained.validation);
+    entry["held_out_by_leaf"] = held_out_by_leaf(trained);
+    entry["held_out_best_single"] = figures(e.held_out_single);
+    entry["held_out_nearest_neighbour"] = figures(e.held_out_nearest);
+    entry["held_out_sklearn"] = kept(before, "held_out_sklearn", trained.evidence.data_sha256);
+    entry["choices"] = matrix.candidates.size();
+    entry["leaves"] = trained.tree.leaves.size();
+    entry["depth"] = trained.tree.depth();
+    if (const std::size_t imputed = matrix.count(CellState::imputed); imputed > 0) entry["imputed_times"] = imputed;
+    entry["dispatch_ns"] = kept(before, "dispatch_ns", trained.evidence.data_sha256);
+    entry["data_sha256"] = trained.evidence.data_sha256;
+    return entry;
+}
+
+std::vector<std::string> devices_with_results(const fs::path& results) {
+    std::vector<std::string> keys;
+    if (!fs::is_directory(results))
+        throw BadData(
+            "no results in " + results.string() +
+            ": run `espalier sweep` first, start from the repository's root, or name the folder with --results");
+    for (const auto& entry : fs::directory_iterator(results))
+        if (fs::exists(entry.path() / "device.json")) keys.push_back(entry.path().filename().string());
+    std::sort(keys.begin(), keys.end());
+    return keys;
+}
+
+std::vector<fs::path> orphans(const TrainingFolders& folders) {
+    std::vector<fs::path> found;
+    if (!fs::is_directory(folders.output)) return found;
+    for (const auto& entry : fs::recursive_directory_iterator(folders.output)) {
+        constexpr std::string_view kEnding = ".tree";
+        std::string key = entry.path().filename().string();
+        if (!key.ends_with(kEnding)) continue;
+        key.resize(key.size() - kEnding.size());
+        const std::string family = entry.path().parent_path().filename().string();
+        if (!fs::exists(cases_file(folders.results / key, family))) found.push_back(entry.path());
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+TrainedFile with_unseen(const fs::path& device_folder, const std::map<std::string, ordered_json>& unseen) {
+    const fs::path path = device_folder / "selector.json";
+    ordered_json summaries = read_summary(path);
+    for (const auto& [family, figures] : unseen) {
+        if (!summaries.contains(family) || !summaries[family].is_object()) continue;
+        summaries[family].erase("unseen");
+        if (!figures.is_null()) summaries[family]["unseen"] = figures;
+    }
+    return compare(path, selector_json(device_folder.filename().string(), summaries));
+}
+
+TrainedDevice train_device(const std::string& device_key, const TrainingFolders& folders,
+                           const std::vector<std::string>& families, const TrainOptions& options) {
+    if (!valid_device_key(device_key))
+        throw BadData(
+            "a folder of results is named by no device key (lower-case letters, digits, '-' and '_'): rename it");
+    const fs::path folder = folders.results / device_key;
+    if (!fs::exists(folder / "device.json"))
+        throw BadData("no results for " + device_key + " in " + folders.results.string() +
+                      ": run `espalier sweep` there");
+    const DeviceResults results = load_results(folder, families);
+    if (results.device.key != device_key)
+        throw BadData((folder / "device.json").string() + " describes another device: merge its journals again");
+    if (results.device.emulated)
+        throw BadEvidence(device_key + " is emulated: its times say nothing about a device; remove " + folder.string());
+
+    const std::vector<DeviceResults> others = results_beside(results, folders, families);
+    std::map<std::string, std::vector<CaseRecord>> records;
+    for (const CaseRecord& record : results.cases) records[record.family].push_back(record);
+    TrainedDevice trained{.device = results.device, .known_stale = load_known_stale(folder)};
+    ordered_json summaries = read_summary(folder / "selector.json");
+    for (const auto& [name, cases] : records) {
+        const Family* family = find_family(name);
+        if (!family) {
+            trained.notices.push_back("skipped " + name + ".jsonl: this build has no such family");
+            continue;
+        }
+        refuse_missing_cases(results, name, options.evidence, trained.notices);
+        const fs::path path = folders.output / name / (device_key + ".tree");
+        const auto earlier = read_file(path);
+        TrainOptions own = options;
+        if (!options.evaluate && earlier) own.learn.pruning = pruning_of(*earlier);
+        trained.families.push_back(train(*family, results.device, cases, own, of_family(others, name)));
+        const Trained& now = trained.families.back();
+        const std::string tree = tree_text(now, results.device);
+        for (const auto& notice : now.evidence.notices) trained.notices.push_back(name + ": " + notice);
+        for (auto& stale : ranked_stale(now, cases)) trained.stale.push_back(std::move(stale));
+        if (options.evaluate) {
+            const ordered_json before = summaries.contains(name) ? summaries[name] : ordered_json();
+            summaries[name] = summary(now, before);
+            keep_unseen(before, now, tree, summaries[name], trained.notices);
+        }
+        trained.diffs.push_back(earlier ? compare(*earlier, now, results.device) : std::nullopt);
+        trained.files.push_back(compare(path, tree));
+    }
+    if (trained.families.empty() || !options.evaluate) return trained;
+    trained.files.push_back(compare(folder / "selector.json", selector_json(device_key, summaries)));
+    return trained;
+}
+
+}  // namespace espalier::bench::learn

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/bench/emit/trained.hpp"
+#include "harness/bench/evidence/evidence.hpp"
+#include "harness/bench/families/family.hpp"
+#include "harness/bench/learn/learn.hpp"
+#include "harness/bench/records/results.hpp"
+#include "harness/bench/records/stale.hpp"
+#include "harness/bench/train/decisions.hpp"
+
+namespace espalier::bench::learn {
+
+struct TrainOptions {
+    LearnOptions learn;
+    EvidenceOptions evidence;
+    bool evaluate =
+        true;  ///< how good the trees are, for which ten more are grown; else `Trained::evaluation` is empty
+};
+
+/// Whether times of one device say which choices are good on the other: GPUs that run the same machine code.
+bool alike(const DeviceInfo& device, const DeviceInfo& other);
+
+/// Results of one family on another device that is alike.
+struct OtherResults {
+    DeviceInfo device;
+    std::vector<CaseRecord> records;
+};
+
+/// From records to a tree. The same records give the same tree, whatever their order. Throws `BadEvidence`
+/// for results that must not be trained on, and if some problem would be left without a supported choice. Of `others`
+/// what must not be is passed over with a notice.
+Trained train(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
+              const TrainOptions& options = {}, std::span<const OtherResults> others = {});
+
+/// The family's entry in results/<device-key>/selector.json. `before` is the entry so far, or null: what
+/// others have measured for the same data (dispatch_ns, sklearn_geomean, held_out_sklearn) is kept.
+nlohmann::ordered_json summary(const Trained& trained, const nlohmann::ordered_json& before);
+
+/// A file that training makes: what it should hold and whether it does.
+struct TrainedFile {
+    std::filesystem::path path;
+    std::string contents;
+    bool exists = false;
+    bool same = false;             ///< the file holds exactly `contents`
+    std::size_t first_difference;  ///< number of the first line that differs, from 1; 0 if the same
+};
+
+struct TrainedDevice {
+    DeviceInfo device;
+    std::vector<Trained> families;                   ///< in the order of their names
+    std::vector<TrainedFile> files;                  ///< the tree of every family; if evaluated, selector.json
+    std::vector<std::optional<DecisionDiff>> diffs;  ///< per family: from the tree that its file holds
+    std::vector<std::string> notices;
+    std::vector<StaleVariant> stale;  ///< those that a tree ranks somewhere
+    KnownStaleList known_stale;
+};
+
+struct TrainingFolders {
+    std::filesystem::path results = "results";
+    std::filesystem::path output = "kernels/selectors";
+    std::filesystem::path evidence;  ///< more results to learn from, of devices that are alike; empty: none
+};
+
+/// The device keys under `results`: folders with a device.json, sorted.
+std::vector<std::string> devices_with_results(const std::filesystem::path& results);
+
+/// Selectors under `output` that no results account for: their devices or families were removed.
+std::vector<std::filesystem::path> orphans(const TrainingFolders& folders);
+
+/// selector.json of a device with these `unseen` figures by family instead of those that it has: null removes them, and
+/// a family without an entry has none. Throws `BadData` for a file that is no selector.json.
+TrainedFile with_unseen(const std::filesystem::path& device_folder,
+                        const std::map<std::string, nlohmann::ordered_json>& unseen);
+
+/// Trains the selectors of one device in memory; `families` limits which. Figures of unseen problems stay in
+/// selector.json as long as the tree decides the same. Nothing is written: see
+/// `write_file_atomically`. Throws `BadData`, `BadEvidence`.
+TrainedDevice train_device(const std::string& device_key, const TrainingFolders& folders,
+                           const std::vector<std::string>& families, const TrainOptions& options);
+
+}  // namespace espalier::bench::learn

@@ -1,9 +1,0 @@
-#include "harness/sweep/cpu_loops.hpp"
-
-#include "harness/sweep/portable_loops.hpp"
-
-namespace espalier::bench {
-
-CpuLoops cpu_loops(const DeviceInfo&) { return {read_portable, multiply_add_portable, integer_multiply_add_portable}; }
-
-}  // namespace espalier::bench

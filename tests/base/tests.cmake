@@ -1,0 +1,2 @@
+espalier_test(files_test espalier_base)
+espalier_test(statistics_test espalier_base)

@@ -1,0 +1,145 @@
+// Grading picks by records whose regrets are known.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "harness/bench/families/domain.hpp"
+#include "harness/bench/judge/unseen.hpp"
+#include "harness/bench/records/results.hpp"
+#include "tests/bench/train/evidence_devices.hpp"
+
+namespace espalier::bench::learn {
+namespace {
+
+CaseRecord record(const std::string& problem, const std::string& variant, double time_ns, Status status = Status::ok) {
+    CaseRecord made{
+        .family = "dot", .variant = variant, .role = "modern", .problem = problem, .configuration = "default"};
+    made.status = status;
+    if (status != Status::ok) made.reason = "made up";
+    made.time_ns = made.time_lo_ns = made.time_hi_ns = status == Status::ok ? time_ns : 0;
+    return made;
+}
+
+Pick first(const std::string&) { return {"a", "default"}; }
+
+const Verdict& verdict_on(const std::vector<Verdict>& verdicts, const std::string& problem) {
+    return *std::ranges::find(verdicts, problem, &Verdict::problem);
+}
+
+TEST(Judge, FiguresAreThoseOfTheRegrets) {
+    std::vector<CaseRecord> records;
+    for (int i = 0; i < 4; ++i) records.push_back(record("elements=" + std::to_string(i), "a", 100));
+    records.push_back(record("elements=0", "b", 200));
+    records.push_back(record("elements=1", "b", 50));    // regret 2
+    records.push_back(record("elements=2", "b", 12.5));  // regret 8
+    const auto verdicts = grade(records, first);
+    ASSERT_EQ(verdicts.size(), 4U);
+    const Grades grades = grades_of(verdicts);
+    EXPECT_EQ(grades.regret.problems, 4);
+    EXPECT_NEAR(grades.regret.geomean, 2, 1e-12);  // of 1, 2, 8 and 1
+    EXPECT_NEAR(grades.regret.worst, 8, 1e-12);
+    EXPECT_NEAR(grades.regret.p90, 8, 1e-12);
+    EXPECT_NEAR(grades.p99, 8, 1e-12);
+    EXPECT_NEAR(grades.time_weighted, 400 / 262.5, 1e-12);
+    EXPECT_DOUBLE_EQ(grades.exact_share, 0.5);
+    EXPECT_EQ(verdicts[grades.worst].problem, "elements=2");
+    EXPECT_EQ(verdicts[grades.worst].best_variant, "b");
+    EXPECT_EQ(grades.failed + grades.unjudged, 0U);
+    EXPECT_LE(grades.regret.geomean_interval.lo, 2);
+    EXPECT_GE(grades.regret.geomean_interval.hi, 2);
+    std::vector<CaseRecord> reversed(records.rbegin(), records.rend());
+    EXPECT_EQ(grades_of(grade(reversed, first)).regret.geomean_interval.lo, grades.regret.geomean_interval.lo);
+}
+
+TEST(Judge, PicksWithoutATimeAreReportedAndNotDropped) {
+    const std::vector<CaseRecord> records{record("elements=1", "a", 100),
+                                          record("elements=2", "a", 0, Status::not_measured),
+                                          record("elements=2", "b", 10),
+                                          record("elements=3", "b", 10),
+                                          record("elements=4", "a", 0, Status::unsupported),
+                                          record("elements=4", "b", 10),
+                                          record("elements=5", "a", 0, Status::not_measured),
+                                          record("elements=6", "a", 10),
+                                          record("elements=6", "b", 0, Status::not_measured),
+                                          record("elements=6", "c", 0, Status::not_measured),
+                                          record("elements=6", "d", 0, Status::unsupported)};
+    const auto verdicts = grade(records, first);
+    ASSERT_EQ(verdicts.size(), 6U);
+    EXPECT_EQ(verdict_on(verdicts, "elements=1").unjudged, "");
+    EXPECT_EQ(verdict_on(verdicts, "elements=2").unjudged, "the pick is not_measured: made up");
+    EXPECT_EQ(verdict_on(verdicts, "elements=3").unjudged, "the pick has no record");
+    EXPECT_EQ(verdict_on(verdicts, "elements=4").unjudged, "the pick is unsupported: made up");
+    EXPECT_EQ(verdict_on(verdicts, "elements=5").unjudged, "nothing was measured");
+    EXPECT_EQ(verdict_on(verdicts, "elements=6").unjudged, "1 of 3 choices that could run were measured");
+    const Grades grades = grades_of(verdicts);
+    EXPECT_EQ(grades.regret.problems, 1);
+    EXPECT_EQ(grades.unjudged, 5U);
+    Judgement judgement{.family = find_family("dot"), .verdicts = verdicts, .grades = grades};
+    EXPECT_EQ(unseen_figures(judgement).at("unjudged"), 5);
+    judgement.grades = grades_of({});
+    EXPECT_TRUE(unseen_figures(judgement).is_null());
+}
+
+TEST(Judge, PicksThatFailCountAsTheSlowest) {
+    for (const Status status : {Status::timeout, Status::too_slow}) {
+        const std::vector<CaseRecord> records{record("elements=1", "a", 0, status), record("elements=1", "b", 10),
+                                              record("elements=1", "c", 70)};
+        const auto verdicts = grade(records, first);
+        EXPECT_EQ(verdicts[0].failed, std::string(to_string(status)) + ": made up");
+        EXPECT_DOUBLE_EQ(verdicts[0].regret(), 7);
+        EXPECT_EQ(grades_of(verdicts).failed, 1U);
+    }
+}
+
+TEST(Judge, WhatWasWrongAnywhereIsNobodysBest) {
+    const std::vector<CaseRecord> records{record("elements=1", "a", 20), record("elements=1", "b", 10),
+                                          record("elements=1", "c", 15), record("elements=2", "a", 5),
+                                          record("elements=2", "b", 0, Status::wrong)};
+    const auto verdicts = grade(records, first);
+    EXPECT_EQ(verdicts[0].best_variant, "c");
+    EXPECT_NEAR(verdicts[0].regret(), 20.0 / 15, 1e-12);
+}
+
+TEST(Judge, PeersAreNoJudges) {
+    std::vector<CaseRecord> records{record("elements=1", "a", 20), record("elements=1", "b", 10)};
+    records.back().role = "peer";
+    EXPECT_DOUBLE_EQ(grade(records, first)[0].regret(), 1);
+}
+
+TEST(Judge, DisturbedProblemsAreGradedOnlyIfAskedFor) {
+    std::vector<CaseRecord> records{record("elements=1", "a", 20), record("elements=1", "b", 10)};
+    records.back().conditions = {{"processors", 2}, {"foreign_cpu_share", 0.9}, {"steal_cpu_share", 0}};
+    EXPECT_EQ(grade(records, first)[0].unjudged.substr(0, 9), "disturbed");
+    EXPECT_EQ(grade(records, first, true)[0].unjudged, "");
+}
+
+// So that `espalier judge` may write what it finds to them.
+TEST(Judge, CompiledTreesAreThoseOfTheResults) {
+    std::size_t judged = 0;
+    for (const std::string& device_key : evidence_devices(ESPALIER_RESULTS)) {
+        const std::filesystem::path folder = std::filesystem::path(ESPALIER_RESULTS) / device_key;
+        const DeviceInfo device = load_device(folder);
+        for (const Family* family : families()) {
+            const std::filesystem::path tree =
+                std::filesystem::path(ESPALIER_COMMITTED_SELECTORS) / family->name() / (device_key + ".tree");
+            if (!std::filesystem::exists(tree) || family->domain(device.kind).empty()) continue;
+            std::vector<CaseRecord> records;
+            for (const std::string& key : draw_problems(*family, device.kind, 1, Stream::unseen, 20))
+                records.push_back(record(key, "nobody", 1));
+            const Judgement judgement = judge(*family, device, records, ESPALIER_COMMITTED_SELECTORS);
+            EXPECT_EQ(judgement.other_tree, "");
+            EXPECT_EQ(judgement.tree_sha256.size(), 64U) << tree;
+            EXPECT_TRUE(judgement.tree_devices.contains(device.key));
+            EXPECT_EQ(judgement.grades.unjudged, records.size()) << "nobody measured the picks";
+            for (const Verdict& verdict : judgement.verdicts)
+                EXPECT_EQ(verdict.unjudged, "the pick has no record") << verdict.problem;
+            ++judged;
+        }
+    }
+    EXPECT_GE(judged, 7U);
+}
+
+}  // namespace
+}  // namespace espalier::bench::learn

@@ -1,0 +1,243 @@
+// What a device without a tree of its own would pay: the library's decisions for every swept device with that device's
+// tree taken away, judged by the device's own committed times. The tables of docs/performance/fallbacks.md are made
+// here: ESPALIER_PAGES=write writes them, ESPALIER_PAGES=check, as CI runs it, fails where the page has others. Without
+// it nothing is asked of the page: results may be somebody's own.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/base/files/read_file.hpp"
+#include "harness/bench/evidence/evidence.hpp"
+#include "harness/bench/records/atomic_file.hpp"
+#include "kernels/dispatch/dispatch.hpp"
+#include "tests/bench/train/committed_results.hpp"
+#include "tests/each_family.hpp"
+
+namespace espalier::bench::learn {
+namespace {
+
+/// Geometric mean over the problems of the time of what is decided over the best time there.
+struct Cost {
+    double regret = 1, baseline = 1;
+    std::size_t problems = 0, unknown = 0;  ///< those where the decision has no time are left out
+    std::map<std::string_view, int> trees;  ///< how many problems each of them decided
+};
+
+template <class P>
+double log_of(const Matrix& matrix, std::size_t problem, const DispatchResult<P>& decision, const Tables<P>& all) {
+    const auto variant = static_cast<std::size_t>(decision.entry - all.registry.data());
+    const auto space = decision.entry->variant.space.enumerate();
+    const auto configuration =
+        static_cast<std::size_t>(std::ranges::find(space, decision.configuration) - space.begin());
+    const auto at = std::ranges::find(matrix.candidates, Choice{variant, configuration});
+    if (at == matrix.candidates.end()) return NAN;
+    const auto candidate = static_cast<std::size_t>(at - matrix.candidates.begin());
+    return matrix.measured(problem, candidate) ? matrix.log_slowdown(problem, candidate) : NAN;
+}
+
+/// What deciding by these trees costs on a device.
+template <class P>
+Cost cost_of(const Matrix& matrix, const DeviceInfo& device, const std::vector<Selector<P>>& trees) {
+    const Tables<P> known = tables<P>();
+    const Tables<P> all{known.family, known.registry, trees};
+    Cost cost;
+    double sum = 0, baseline = 0;
+    for (std::size_t p = 0; p < matrix.rows(); ++p) {
+        std::string wrong;
+        const auto decision = decide(all, parse_problem<P>(matrix.problems[p], wrong).value(), device, nullptr);
+        const double log = decision ? log_of(matrix, p, decision.value(), all) : NAN;
+        if (std::isnan(log)) {
+            ++cost.unknown;
+            continue;
+        }
+        sum += log, baseline += matrix.log_slowdown(p, matrix.baseline);
+        ++cost.problems;
+        if (decision.value().tree) ++cost.trees[decision.value().tree->device_key];
+    }
+    const auto count = static_cast<double>(std::max<std::size_t>(cost.problems, 1));
+    cost.regret = std::exp(sum / count), cost.baseline = std::exp(baseline / count);
+    return cost;
+}
+
+std::string in_words(const Cost& cost) {
+    std::string text;
+    for (const auto& [key, problems] : cost.trees)
+        text.append(text.empty() ? "" : ", ").append(key).append(" ").append(std::to_string(problems));
+    return text;
+}
+
+/// The variants of a family that a CPU's results tell of, also of those that it cannot run. No tree can be blamed for
+/// what its device was never asked, as a variant came after its sweep, nor judged where there is no time of it.
+const std::set<std::string>& variants_asked(const std::string& key, const std::string& family) {
+    static std::map<std::pair<std::string, std::string>, std::set<std::string>> found;
+    const auto [asked, is_new] = found.try_emplace({key, family});
+    if (is_new)
+        for (const CaseRecord& record : cases_of(committed_results(key), family))
+            if (record.role != "peer") asked->second.insert(record.variant);
+    return asked->second;
+}
+
+/// Calls `judge(key, name, device, matrix, trees of other devices)` for every family of every swept CPU. The CPUs among
+/// them were asked for the same variants.
+template <class F>
+void for_each_swept_cpu(F&& judge) {
+    for (const std::string& key : evidence_devices()) {
+        const DeviceResults& results = committed_results(key);
+        if (results.device.kind != DeviceKind::cpu) continue;
+        for_each_family([&]<class P>(const P*, const std::string& name) {
+            const auto records = cases_of(results, name);
+            if (records.empty()) return;
+            const Evidence evidence = read_evidence(*find_family(name), results.device, records,
+                                                    {.allow_partial = true, .allow_mixed = true});
+            std::vector<Selector<P>> others;
+            std::size_t cpus = 0;
+            for (const Selector<P>& tree : tables<P>().selectors) {
+                const bool cpu = tree.device.kind == DeviceKind::cpu;
+                const std::string other(tree.device_key);
+                if (!is_evidence(ESPALIER_RESULTS, other)) continue;
+                if (other == key || (cpu && variants_asked(other, name) != variants_asked(key, name))) continue;
+                others.push_back(tree), cpus += cpu;
+            }
+            if (cpus == 0) {
+                std::printf("%-34s %-15s not judged: no other CPU was asked for the same variants\n", key.c_str(),
+                            name.c_str());
+                return;
+            }
+            judge(key, name, results.device, evidence.matrix, others);
+        });
+    }
+}
+
+bool is_amds(std::string_view key) { return key.starts_with("cpu-zen"); }
+
+/// Of the instruction sets that keys name, a richer one's index is greater.
+std::size_t isa_in(std::string_view key) {
+    constexpr std::array kNames{"-generic-", "-avx2-", "-avx512-", "-avx512vnni-"};
+    const auto named = [&](const char* name) { return key.find(name) != std::string_view::npos; };
+    return static_cast<std::size_t>(std::ranges::find_if(kNames, named) - kNames.begin());
+}
+
+/// Another maker's tree knows which variants are fast, but not which blocks fit the caches best. One of a poorer
+/// instruction set lacks the fastest variants, and is asked where no other was asked for the same ones; the leaves of a
+/// richer one's were made for variants that the CPU has not got (distance, AVX2's without AVX2: 1.154).
+double most_cost(const std::string& key, const Cost& cost) {
+    const auto is_poorer = [&](const auto& tree) { return isa_in(tree.first) < isa_in(key); };
+    if (std::ranges::all_of(cost.trees, is_poorer)) return cost.baseline;
+    const bool own_makers =
+        std::ranges::all_of(cost.trees, [&](const auto& tree) { return is_amds(tree.first) == is_amds(key); });
+    const bool richer =
+        std::ranges::any_of(cost.trees, [&](const auto& tree) { return isa_in(tree.first) > isa_in(key); });
+    return own_makers && !richer ? 1.10 : 1.20;
+}
+
+std::string without_kind(std::string_view key) { return std::string(key.substr(std::string_view("cpu-").size())); }
+
+/// Cells in Markdown, their rows and columns in the order in which they come.
+class PageTable {
+public:
+    explicit PageTable(std::string corner) : corner_(std::move(corner)) {}
+
+    void set(const std::string& row, const std::string& column, std::string cell) {
+        place(rows_, row), place(columns_, column);
+        cells_[{row, column}] = std::move(cell);
+    }
+
+    /// A cell that was not set is `missing`.
+    [[nodiscard]] std::string text(const std::string& missing) const {
+        std::string text = "| " + corner_ + (corner_.empty() ? "|" : " |"), rule = "| --- |";
+        for (const std::string& column : columns_) text += " " + column + " |", rule += " ---: |";
+        text += "\n" + rule + "\n";
+        for (const std::string& row : rows_) {
+            text += "| " + row + " |";
+            for (const std::string& column : columns_) {
+                const auto at = cells_.find({row, column});
+                text += " " + (at == cells_.end() ? missing : at->second) + " |";
+            }
+            text += "\n";
+        }
+        return text;
+    }
+
+private:
+    static void place(std::vector<std::string>& names, const std::string& name) {
+        if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+
+    std::string corner_;
+    std::vector<std::string> rows_, columns_;
+    std::map<std::pair<std::string, std::string>, std::string> cells_;
+};
+
+void keep_on_page(const std::string& name, const std::string& table) {
+    const char* const wanted = std::getenv("ESPALIER_PAGES");
+    if (!wanted) return;
+    const auto page = std::filesystem::path(ESPALIER_RESULTS).parent_path() / "docs/performance/fallbacks.md";
+    const std::string text = read_file(page).value_or("");
+    const std::string begin = fmt::format("<!-- begin {}: tests/bench/train/fallback_test.cpp -->\n\n", name);
+    const std::size_t from = text.find(begin), to = text.find(fmt::format("\n<!-- end {} -->", name));
+    ASSERT_TRUE(from < to && to != std::string::npos) << page << " has no place for " << name;
+    const std::size_t first = from + begin.size();
+    if (wanted == std::string_view("write"))
+        write_file_atomically(page, text.substr(0, first) + table + text.substr(to));
+    else
+        EXPECT_EQ(text.substr(first, to - first), table) << "to write it: ESPALIER_PAGES=write ctest -R fallback_test";
+}
+
+TEST(Fallback, CostsAtMostATenthOnEverySweptCpu) {
+    int judged = 0;
+    PageTable table("CPU without its tree");
+    for_each_swept_cpu([&](const std::string& key, const std::string& name, const DeviceInfo& device,
+                           const Matrix& matrix, const auto& others) {
+        const Cost cost = cost_of(matrix, device, others);
+        std::printf("%-34s %-15s %4zu %6.3f %7.3f  %s\n", key.c_str(), name.c_str(), cost.problems, cost.regret,
+                    cost.baseline, in_words(cost).c_str());
+        table.set(without_kind(key), name, fmt::format("{:.3f} ({:.1f})", cost.regret, cost.baseline));
+        EXPECT_LE(cost.regret, most_cost(key, cost)) << name << " on " << key;
+        EXPECT_LE(10 * cost.unknown, matrix.rows()) << name << " on " << key << ": too few are known";
+        ++judged;
+    });
+    if (judged == 0) GTEST_SKIP() << "no CPU's results are committed";
+    keep_on_page("fallbacks", table.text("–"));
+}
+
+TEST(Fallback, EveryOtherCpusTreeAloneIsShown) {
+    std::map<std::pair<std::string, std::string>, double> worst;  // by CPU and tree
+    std::set<std::string> cpus;
+    for_each_swept_cpu([&]<class P>(const std::string& key, const std::string& name, const DeviceInfo& device,
+                                    const Matrix& matrix, const std::vector<Selector<P>>& others) {
+        for (const Selector<P>& tree : others) {
+            if (tree.device.kind != DeviceKind::cpu) continue;
+            const Cost cost = cost_of<P>(matrix, device, {tree});
+            std::printf("%-34s %-15s %-34s %6.3f\n", key.c_str(), name.c_str(), std::string(tree.device_key).c_str(),
+                        cost.regret);
+            double& most = worst[{key, std::string(tree.device_key)}];
+            most = std::max(most, cost.regret);
+            cpus.insert({key, std::string(tree.device_key)});
+            // Where a family has one variant for CPUs, the baseline is as fast as any and a tree can only lose: the one
+            // of two threads costs 1.15 on sixteen (knn, whose chunks grow with the threads).
+            EXPECT_LT(cost.regret, std::max(cost.baseline * 1.10, 1.2)) << "worse than no tree at all";
+        }
+    });
+    PageTable table("");
+    for (const std::string& cpu : cpus)
+        for (const std::string& tree : cpus) {
+            const auto at = worst.find({cpu, tree});
+            table.set(without_kind(cpu), without_kind(tree),
+                      at == worst.end() ? "" : fmt::format("{:.2f}", at->second));
+        }
+    keep_on_page("trees alone", table.text(""));
+}
+
+}  // namespace
+}  // namespace espalier::bench::learn

@@ -1,0 +1,74 @@
+// Leaves against regret: of each size that training may choose, what the tree of a device's measured problems costs on
+// unseen ones. Prints the table of docs/performance/selectors.md.
+//
+//   size_study [DEVICE ...]     default: all of the evidence that have unseen problems
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/bench/judge/unseen.hpp"
+#include "harness/bench/learn/in_family.hpp"
+#include "harness/bench/records/results.hpp"
+#include "harness/bench/train/train.hpp"
+#include "tests/bench/train/evidence_devices.hpp"
+
+namespace espalier::bench::learn {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What the tree's leaf runs first of what supports the problem.
+Pick pick_of(const Family& family, const DeviceInfo& device, const Matrix& matrix, const Tree& tree,
+             const std::string& problem) {
+    const TreeLeaf& leaf = tree.leaves[tree.leaf_of(asked_values(family, matrix.columns, problem))];
+    for (const std::size_t c : leaf.ranking) {
+        const Choice& candidate = matrix.candidates[c];
+        if (!supports(family, device, problem, candidate)) continue;
+        const VariantInfo& variant = family.variants()[candidate.variant];
+        return {std::string(variant.name), variant.configurations[candidate.configuration].text(), ""};
+    }
+    return {"", "", "nothing of the leaf runs it"};
+}
+
+void study(const std::string& key) {
+    const fs::path folder = fs::path(ESPALIER_RESULTS) / key;
+    if (!fs::exists(unseen_folder(folder))) return;
+    TrainOptions options;
+    options.evidence.allow_mixed = options.evidence.allow_disturbed = true;
+    const TrainedDevice device =
+        train_device(key, {.results = ESPALIER_RESULTS, .output = "none", .evidence = {}}, {}, options);
+    const DeviceResults unseen = load_results(unseen_folder(folder), {});
+    for (const Trained& of : device.families) {
+        const auto records = cases_of(unseen, of.family->name());
+        if (records.empty() || of.validation.prunings.empty()) continue;
+        const Matrix& matrix = of.evidence.matrix;
+        const auto trees = learn_sizes(matrix, matrix.all(), options.learn, of.validation.prunings);
+        for (std::size_t i = 0; i < trees.size(); ++i) {
+            const auto pick = [&](const std::string& problem) {
+                return pick_of(*of.family, device.device, matrix, trees[i], problem);
+            };
+            const Grades grades = grades_of(grade(records, pick));
+            fmt::print("| {} | {} | {:.2f}{} | {} | {:.4f} | {:.4f} | {:.3f} |\n", key, of.family->name(),
+                       of.validation.prunings[i], i == of.validation.smallest ? " *" : "", trees[i].leaves.size(),
+                       of.validation.held_out[i].regret.geomean, grades.regret.geomean, grades.p99);
+        }
+        std::fflush(stdout);
+    }
+}
+
+}  // namespace
+}  // namespace espalier::bench::learn
+
+int main(int count, char** arguments) {
+    using namespace espalier::bench;
+    std::vector<std::string> keys(arguments + 1, arguments + count);
+    if (keys.empty()) keys = evidence_devices(ESPALIER_RESULTS);
+    fmt::print(
+        "| device | family | pruning | leaves | held out | unseen | unseen P99 |\n| --- | --- | ---: | ---: | "
+        "---: | ---: | ---: |\n");
+    for (const std::string& key : keys) learn::study(key);
+}

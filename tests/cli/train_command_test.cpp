@@ -1,0 +1,376 @@
+// `espalier train` as a user and as CI run it: files written, checked, kept whole, and mistakes.
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "harness/bench/records/results.hpp"
+#include "tests/support/invented_sweep.hpp"
+#include "tests/support/run_program.hpp"
+
+namespace espalier::bench {
+namespace {
+
+class TrainCommand : public testing::Test {
+protected:
+    void SetUp() override {
+        const Family& family = *find_family("convolution_2d");
+        for (const DeviceInfo& device : invented_devices()) save_sweep(family, device, 3);
+    }
+
+    void save_sweep(const Family& family, const DeviceInfo& device, std::uint64_t seed) const {
+        DeviceResults results{.device = device};
+        results.cases = invented_sweep(family, device, family.default_problems(device.kind, Effort::quick), seed);
+        save_results(results_ / device.key, results);
+    }
+
+    /// From few predicted problems: most of the time goes there.
+    [[nodiscard]] Finished train(const std::string& arguments = "", int predicted = 200) const {
+        return run_espalier(folder_, "train --results " + quoted(results_.string()) + " --output " +
+                                         quoted(folder_ / "selectors") + " --predicted " + std::to_string(predicted) +
+                                         " " + arguments);
+    }
+
+    [[nodiscard]] std::string selector(const std::string& device) const {
+        return folder_ / ("selectors/convolution_2d/" + device + ".tree");
+    }
+
+    TemporaryFolder folder_;
+    std::filesystem::path results_ = folder_.path() / "results";
+};
+
+TEST_F(TrainCommand, TrainsEveryDeviceAndChecksItsOwnWork) {
+    const auto first = train();
+    ASSERT_EQ(first.code, 0) << first.err;
+    for (const DeviceInfo& device : invented_devices()) {
+        expect_holds(first.out, {device.key.c_str()});
+        expect_holds(read_bytes(selector(device.key)), {("\"device_key\": \"" + device.key + "\"").c_str()});
+        const auto summary = nlohmann::json::parse(read_bytes((results_ / device.key / "selector.json").string()));
+        const auto& entry = summary.at("families").at("convolution_2d");
+        EXPECT_GE(entry.at("regret_geomean").get<double>(), 1);
+        EXPECT_GE(entry.at("best_single_geomean").get<double>(), entry.at("regret_geomean").get<double>());
+        EXPECT_TRUE(entry.at("dispatch_ns").is_null());
+    }
+    const auto check = train("--check");
+    EXPECT_EQ(check.code, 0) << check.err;
+    EXPECT_EQ(check.out, first.out);
+}
+
+// Without a compiler: what was trained is loaded, and decides as the tree that it is.
+TEST_F(TrainCommand, TellsHowToUseItsTreesWithoutACompiler) {
+    const auto run = train("--device cpu-avx512-64t");
+    ASSERT_EQ(run.code, 0) << run.err;
+    const std::string setting = "ESPALIER_SELECTORS='" + (folder_ / "selectors") + "'";
+    expect_holds(run.err, {setting.c_str(), "without a compiler"});
+    const auto tree = nlohmann::json::parse(read_bytes(selector("cpu-avx512-64t")));
+    const auto explained = run_espalier(
+        folder_,
+        "explain --family convolution_2d --device cpu-avx512-64t --json --results " + quoted(results_.string()),
+        setting + " ");
+    ASSERT_EQ(explained.code, 0) << explained.err;
+    const auto why = nlohmann::json::parse(explained.out);
+    EXPECT_EQ(why.at("tree"), "exact");
+    EXPECT_EQ(why.at("tree_file"), selector("cpu-avx512-64t"));
+    EXPECT_EQ(why.at("tree_data_sha256"), tree.at("data_sha256"));
+    // Nothing where nothing was written.
+    for (const char* option : {"--check", "--quiet", "--ship 1"})
+        EXPECT_EQ(train(option).err.find("ESPALIER_SELECTORS"), std::string::npos) << option;
+}
+
+TEST_F(TrainCommand, TreesAloneAreTheSameTrees) {
+    ASSERT_EQ(train("--trees").code, 0);
+    const DeviceInfo device = invented_devices().front();
+    EXPECT_FALSE(std::filesystem::exists(results_ / device.key / "selector.json"));
+    ASSERT_EQ(train().code, 0);
+    const std::string evaluated = read_bytes(selector(device.key));
+    ASSERT_EQ(train("--trees").code, 0) << "of the size that was chosen by evaluating";
+    EXPECT_EQ(read_bytes(selector(device.key)), evaluated);
+    EXPECT_EQ(train("--check --trees").code, 0);
+    std::ofstream(selector(device.key), std::ios::binary) << evaluated << "\n";
+    EXPECT_EQ(train("--check --trees").code, 4);
+    EXPECT_EQ(train("--trees --json").code, 2);
+}
+
+// Of committed results: invented ones give a tree of one leaf, which does not say it.
+TEST_F(TrainCommand, PredictsAsManyProblemsAsItIsTold) {
+    const std::string command = "train --trees --family distance --device cpu-graniterapids-avx512vnni-2t --results " +
+                                quoted(ESPALIER_RESULTS) + " --output " + quoted(folder_ / "selectors");
+    const std::string file = folder_ / "selectors/distance/cpu-graniterapids-avx512vnni-2t.tree";
+    ASSERT_EQ(run_espalier(folder_, command + " --predicted 300").code, 0);
+    expect_holds(read_bytes(file), {"\"predicted_problems\": 300,"});
+    EXPECT_EQ(run_espalier(folder_, command + " --predicted 300 --check").code, 0);
+    EXPECT_EQ(run_espalier(folder_, command + " --predicted 0 --check").code, 4);
+}
+
+TEST_F(TrainCommand, WritesFilesOfTheDocumentedSchemas) {
+    ASSERT_EQ(train().code, 0);
+    const char* validate =
+        "import json, sys, jsonschema; "
+        "jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load(open(sys.argv[2])))";
+    for (const DeviceInfo& device : invented_devices())
+        for (const auto& [schema, file] :
+             {std::pair<std::string, std::string>{"selector", (results_ / device.key / "selector.json").string()},
+              {"tree", selector(device.key)}}) {
+            const std::string command = quoted(ESPALIER_PYTHON) + " -c " + quoted(validate) + " " +
+                                        quoted(ESPALIER_SCHEMAS "/" + schema + ".schema.json") + " " + quoted(file) +
+                                        " 2>" + quoted(folder_ / "complaint.txt");
+            EXPECT_EQ(std::system(command.c_str()), 0) << device.key << " " << file;
+        }
+}
+
+TEST_F(TrainCommand, CheckNamesWhatDiffersAndWritesNothing) {
+    ASSERT_EQ(train().code, 0);
+    const std::string path = selector("gpu-sm90"), good = read_bytes(path);
+    std::string bad = good;
+    bad[bad.find("ranking")] = 'R';
+    std::ofstream(path, std::ios::binary) << bad;
+    auto check = train("--check");
+    EXPECT_EQ(check.code, 4);
+    expect_holds(check.err, {"gpu-sm90.tree: differs from line", "run `espalier train`"});
+    EXPECT_EQ(read_bytes(path), bad);
+
+    std::filesystem::remove(path);
+    check = train("--check");
+    EXPECT_EQ(check.code, 4);
+    expect_holds(check.err, {"gpu-sm90.tree: is missing"});
+    EXPECT_FALSE(std::filesystem::exists(path));
+    ASSERT_EQ(train().code, 0);
+    EXPECT_EQ(read_bytes(path), good);
+}
+
+TEST_F(TrainCommand, CheckNoticesASelectorWithoutResults) {
+    ASSERT_EQ(train().code, 0);
+    std::filesystem::remove_all(results_ / "gpu-sm80");
+    const auto check = train("--check");
+    EXPECT_EQ(check.code, 4);
+    expect_holds(check.err, {"gpu-sm80.tree: has no results"});
+}
+
+TEST_F(TrainCommand, KeepsWhatOthersMeasuredForTheSameData) {
+    ASSERT_EQ(train("--device gpu-sm90").code, 0);
+    const std::string path = (results_ / "gpu-sm90" / "selector.json").string();
+    auto summary = nlohmann::ordered_json::parse(read_bytes(path));
+    summary["families"]["convolution_2d"]["dispatch_ns"] = 12.5;
+    std::ofstream(path) << summary.dump(2) << "\n";
+    EXPECT_EQ(train("--device gpu-sm90 --check").code, 0);
+    summary["families"]["convolution_2d"]["data_sha256"] = "of other data";
+    std::ofstream(path) << summary.dump(2) << "\n";
+    EXPECT_EQ(train("--device gpu-sm90 --check").code, 4);
+}
+
+// Killed whenever: a file is what it was or what it was to become, never a mixture.
+TEST_F(TrainCommand, LeavesWholeFilesWhenKilled) {
+    const std::vector<std::string> files{selector("gpu-sm90"), (results_ / "gpu-sm90" / "selector.json").string()};
+    const auto contents = [&] {
+        std::vector<std::string> all;
+        for (const std::string& file : files) all.push_back(read_bytes(file));
+        return all;
+    };
+    const auto devices = invented_devices();
+    const auto device = std::find_if(devices.begin(), devices.end(), [](auto& d) { return d.key == "gpu-sm90"; });
+    const auto measure = [&](std::uint64_t seed) { save_sweep(*find_family("convolution_2d"), *device, seed); };
+    ASSERT_EQ(train("--device gpu-sm90").code, 0);
+    const auto old_files = contents();
+    measure(4);
+    ASSERT_EQ(train("--device gpu-sm90").code, 0);
+    const auto new_files = contents();
+    for (std::size_t f = 0; f < files.size(); ++f) ASSERT_NE(old_files[f], new_files[f]);
+    for (int i = 0; i < 30; ++i) {
+        measure(i % 2 ? 4 : 3);
+        const std::string command = "timeout -s KILL 0.0" + std::to_string(10 + 3 * i) + " " +
+                                    quoted(ESPALIER_PROGRAM) + " train --predicted 200 --device gpu-sm90 --results " +
+                                    quoted(results_.string()) + " --output " + quoted(folder_ / "selectors") +
+                                    " >/dev/null 2>&1";
+        static_cast<void>(std::system(command.c_str()));
+        const auto now = contents();
+        for (std::size_t f = 0; f < files.size(); ++f)
+            EXPECT_TRUE(now[f] == old_files[f] || now[f] == new_files[f]) << files[f];
+    }
+    EXPECT_EQ(train("--device gpu-sm90").code, 0);
+    EXPECT_EQ(contents(), new_files);
+}
+
+TEST_F(TrainCommand, PrintsJson) {
+    const auto run = train("--json --quiet --device cpu-generic-1t");
+    ASSERT_EQ(run.code, 0) << run.err;
+    EXPECT_EQ(run.err, "");
+    const auto list = nlohmann::json::parse(run.out);
+    ASSERT_EQ(list.size(), 1U);
+    EXPECT_EQ(list[0].at("family"), "convolution_2d");
+    EXPECT_EQ(list[0].at("changed"), true);
+}
+
+TEST_F(TrainCommand, TellsWhichDecisionsChanged) {
+    const auto first = train("--device gpu-sm90");
+    ASSERT_EQ(first.code, 0) << first.err;
+    EXPECT_EQ(first.err.find("decided differently"), std::string::npos) << first.err;
+    const auto devices = invented_devices();
+    const auto device = std::find_if(devices.begin(), devices.end(), [](auto& d) { return d.key == "gpu-sm90"; });
+    save_sweep(*find_family("convolution_2d"), *device, 4);
+    const auto check = train("--device gpu-sm90 --check");
+    EXPECT_EQ(check.code, 4);
+    expect_holds(check.err,
+                 {"gpu-sm90 convolution_2d: ", "problems are decided differently (other data); regret 1.", "->"});
+    const auto json = nlohmann::json::parse(train("--device gpu-sm90 --json --quiet").out);
+    EXPECT_FALSE(json[0].at("decisions").at("changes").empty());
+    EXPECT_EQ(train("--device gpu-sm90").err.find("decided differently"), std::string::npos);
+}
+
+// A GPU of the same compute capability has a say in a tree, and of another one none.
+TEST_F(TrainCommand, LearnsFromDevicesThatAreAlike) {
+    const Family& family = *find_family("convolution_2d");
+    const auto devices = invented_devices();
+    DeviceInfo other = *std::ranges::find(devices, "gpu-sm90", &DeviceInfo::key);
+    const auto data = [&] {
+        const auto summary = nlohmann::json::parse(read_bytes((results_ / "gpu-sm90/selector.json").string()));
+        return summary.at("families").at("convolution_2d").at("data_sha256").get<std::string>();
+    };
+    ASSERT_EQ(train("--device gpu-sm90").code, 0);
+    const std::string alone = data();
+    other.key = "gpu-sm80-too", other.sm = 80;
+    save_sweep(family, other, 5);
+    EXPECT_EQ(train("--device gpu-sm90 --check").code, 0);
+    other.key = "gpu-sm90-too", other.sm = 90;
+    save_sweep(family, other, 5);
+    EXPECT_EQ(train("--device gpu-sm90 --check").code, 4);
+    ASSERT_EQ(train("--device gpu-sm90").code, 0);
+    EXPECT_NE(data(), alone);
+    EXPECT_EQ(train("--device gpu-sm90 --check").code, 0);
+
+    // What must not be trained on is not learned from either, and that is said.
+    DeviceResults mixed = load_results(results_ / other.key);
+    mixed.cases.front().provenance.driver = "another";
+    save_results(results_ / other.key, mixed);
+    const auto run = train("--device gpu-sm90");
+    ASSERT_EQ(run.code, 0) << run.err;
+    expect_holds(run.err, {"nothing is learned from gpu-sm90-too: ", "2 drivers"});
+    EXPECT_EQ(data(), alone);
+}
+
+TEST_F(TrainCommand, AnswersWhatIfAndWritesNothing) {
+    auto run = train("--device gpu-sm90 --ship 3");
+    ASSERT_EQ(run.code, 0) << run.err;
+    expect_holds(run.out, {"the best set of every size", "<- the smallest within 1%", "best for"});
+    run = train("--device gpu-sm90 --ship 3 --json");
+    const auto answers = nlohmann::json::parse(run.out);
+    ASSERT_EQ(answers.size(), 1U);
+    const auto& sets = answers[0].at("sets");
+    ASSERT_EQ(sets.size(), 4U);
+    for (std::size_t i = 1; i < sets.size(); ++i)
+        EXPECT_LE(sets[i].at("perfect_regret"), sets[i - 1].at("perfect_regret"));
+    const std::string best = answers[0].at("worth")[0].at("variant");
+
+    run = train("--device gpu-sm90 --without " + best);
+    ASSERT_EQ(run.code, 0) << run.err;
+    expect_holds(run.out, {("without " + best + ": virtual best 1.000 -> ").c_str(), "decided differently"});
+    run = train("--device gpu-sm90 --only convolution_2d/" + best);
+    ASSERT_EQ(run.code, 0) << run.err;
+    expect_holds(run.out, {("only " + best).c_str()});
+    run = train("--device gpu-sm90 --without no_such");
+    EXPECT_EQ(run.code, 2);
+    expect_holds(run.err, {"no_such", "espalier list"});
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "selectors"));
+}
+
+// A set takes as much as its variants together, so that a larger one takes more.
+TEST_F(TrainCommand, TellsHowLargeTheVariantsAre) {
+    const auto answers = nlohmann::json::parse(train("--device cpu-avx512-64t --ship 2 --json").out);
+    ASSERT_EQ(answers.size(), 1U);
+    std::map<std::string, std::size_t> bytes;
+    for (const auto& worth : answers[0].at("worth")) bytes[worth.at("variant")] = worth.at("object_bytes");
+    const auto& sets = answers[0].at("sets");
+    ASSERT_EQ(sets[0].at("variants").size(), 1U);
+    std::size_t expected = sets[0].at("object_bytes");
+    EXPECT_GT(expected, 0U);
+    for (const std::string variant : sets[1].at("variants")) expected += bytes[variant];
+    EXPECT_EQ(sets[1].at("object_bytes"), expected);
+    EXPECT_GT(sets[1].at("object_bytes"), sets[0].at("object_bytes"));
+}
+
+// On its own data no other device's tree does better than a device's own by more than a leaf costs.
+TEST_F(TrainCommand, ComparesTheTreesOfDevicesOfAKind) {
+    const auto run = train("--transfer --json");
+    ASSERT_EQ(run.code, 0) << run.err;
+    const auto rows = nlohmann::json::parse(run.out);
+    ASSERT_EQ(rows.size(), invented_devices().size());
+    for (const auto& row : rows) {
+        const auto& trees = row.at("trees");
+        ASSERT_EQ(trees.size(), 3U) << row;  // its own, that of the other one of its kind, the baseline
+        EXPECT_EQ(trees[0].at("tree"), row.at("device"));
+        EXPECT_LE(trees[0].at("regret").get<double>(), 1.001 * trees[1].at("regret").get<double>()) << row;
+        const bool gpu = row.at("device").get<std::string>().starts_with("gpu");
+        for (const auto& tree : trees)
+            EXPECT_TRUE(tree.at("tree") == "baseline" || tree.at("tree").get<std::string>().starts_with("gpu") == gpu);
+        EXPECT_LE(trees[1].at("regret"), trees[2].at("regret"));
+    }
+    expect_holds(train("--transfer").out, {"regret with the tree of", "gpu-sm80 ", "baseline "});
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "selectors"));
+}
+
+TEST_F(TrainCommand, RefusesHoles) {
+    auto results = load_results(results_ / "gpu-sm90");
+    results.missing.push_back({"", "", 2, "shard 2 of 4 is missing"});
+    save_results(results_ / "gpu-sm90", results);
+    const auto run = train("--device gpu-sm90");
+    EXPECT_EQ(run.code, 4);
+    expect_holds(run.err, {"shard 2 of 4 is missing", "--allow-partial"});
+    EXPECT_FALSE(std::filesystem::exists(selector("gpu-sm90")));
+    EXPECT_EQ(train("--device gpu-sm90 --allow-partial").code, 0);
+}
+
+TEST_F(TrainCommand, RefusesWhatWasDisturbedUnlessAllowed) {
+    auto results = load_results(results_ / "cpu-generic-1t");
+    for (CaseRecord& record : results.cases)
+        if (record.status == Status::ok) record.conditions = {{"foreign_cpu_share", 0.7}, {"processors", 1}};
+    save_results(results_ / "cpu-generic-1t", results);
+    const std::string arguments = "train --device cpu-generic-1t --results " + quoted(results_.string()) +
+                                  " --output " + quoted(folder_ / "selectors");
+    const std::string strictly = "unset ESPALIER_ALLOW_DISTURBED; ";
+    const auto run = run_espalier(folder_, arguments, strictly);
+    EXPECT_EQ(run.code, 4);
+    expect_holds(run.err,
+                 {"100% of the problems of convolution_2d on cpu-generic-1t were measured while other programs "
+                  "used 70% of the processors (median)",
+                  "--allow-disturbed"});
+    EXPECT_FALSE(std::filesystem::exists(selector("cpu-generic-1t")));
+    EXPECT_EQ(run_espalier(folder_, arguments + " --allow-disturbed", strictly).code, 0);
+    EXPECT_TRUE(std::filesystem::exists(selector("cpu-generic-1t")));
+}
+
+TEST_F(TrainCommand, ExplainsMistakes) {
+    auto run = train("--device no-such");
+    EXPECT_EQ(run.code, 4);
+    expect_holds(run.err, {"no results for no-such", "espalier sweep"});
+    run = train("--device ../../etc");
+    EXPECT_EQ(run.code, 4);
+    run = train("--family no-such");
+    EXPECT_EQ(run.code, 2);
+    expect_holds(run.err, {"no-such", "convolution_2d"});
+    run = train("--max-leaves 0");
+    EXPECT_EQ(run.code, 2);
+    run = train("", -1);
+    EXPECT_EQ(run.code, 2);
+    expect_holds(run.err, {"--predicted", "-1"});
+    run = run_espalier(folder_, "train --results " + quoted(folder_ / "nowhere"));
+    EXPECT_EQ(run.code, 4);
+    expect_holds(run.err, {"no results in"});
+    std::ofstream(results_ / "gpu-sm90" / "selector.json") << "[1e999";
+    run = train("--device gpu-sm90");
+    EXPECT_EQ(run.code, 4);
+    expect_holds(run.err, {"selector.json", "remove the file"});
+}
+
+TEST_F(TrainCommand, RefusesDamagedResults) {
+    const std::string path = (results_ / "gpu-sm90" / "convolution_2d.jsonl").string();
+    std::string bytes = read_bytes(path);
+    bytes[bytes.size() / 2] ^= 1;
+    std::ofstream(path, std::ios::binary) << bytes;
+    const auto run = train("--device gpu-sm90");
+    EXPECT_EQ(run.code, 4);
+    expect_holds(run.err, {"convolution_2d.jsonl, line"});
+    EXPECT_FALSE(std::filesystem::exists(selector("gpu-sm90")));
+}
+
+}  // namespace
+}  // namespace espalier::bench

@@ -1,7 +1,0 @@
-#include "tests/faulty/variants.hpp"
-
-namespace espalier::faulty {
-
-std::span<const Registered<Problem>> gpu_registry() { return {}; }
-
-}  // namespace espalier::faulty

@@ -1,0 +1,505 @@
+#include "tests/kernels/api/allocation_calls.hpp"
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "tests/support/temporary_folder.hpp"
+
+namespace espalier {
+namespace {
+
+std::uint64_t hashed(std::span<const std::byte> bytes, std::uint64_t hash = 0xCBF29CE484222325U) {
+    for (const std::byte byte : bytes) hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001B3U;
+    return hash;
+}
+
+template <class T>
+std::uint64_t hash_of(const std::vector<T>& values) {
+    return hashed(std::as_bytes(std::span(values)));
+}
+std::uint64_t hash_of(const std::string& text) { return hashed(std::as_bytes(std::span(text))); }
+std::uint64_t hash_of(const Explanation& why) { return hash_of(why.reason) ^ hash_of(why.variant) ^ hash_of(why.path); }
+std::uint64_t hash_of(const Neighbours& lists) { return hash_of(lists.distances) ^ hash_of(lists.indices); }
+std::uint64_t hash_of(const RadiusNeighbours& lists) { return hash_of(lists.distances) ^ hash_of(lists.offsets); }
+std::uint64_t hash_of(const ExactNeighbours& lists) { return hash_of(lists.distances) ^ hash_of(lists.indices); }
+std::uint64_t hash_of(const std::vector<LoadedSelector>& list) { return list.empty() ? 1 : hash_of(list[0].file); }
+std::uint64_t hash_of(const LoadedSelectors& all) { return hash_of(all.selectors); }
+
+/// Of a call that returns what it made.
+template <class T>
+Outcome made(const Result<T>& result) {
+    Outcome outcome = outcome_of(result);
+    if constexpr (requires { hash_of(result.value()); })
+        if (outcome.ok()) outcome.hash = hash_of(result.value());
+    return outcome;
+}
+
+/// Of a call that wrote to arrays.
+template <class... T>
+Outcome written(const Result<void>& result, const std::vector<T>&... arrays) {
+    Outcome outcome = outcome_of(result);
+    if (outcome.ok()) ((outcome.hash ^= hash_of(arrays)), ...);
+    return outcome;
+}
+
+/// Whole numbers below 17, so that sums are the same in every order.
+template <class T>
+std::vector<T> numbers(std::int64_t count, unsigned seed = 1) {
+    std::vector<T> values(static_cast<std::size_t>(count));
+    for (T& value : values) value = static_cast<T>((seed = seed * 1664525U + 1013904223U) >> 24) / 16;
+    return values;
+}
+
+/// Not a variable: nothing may be called before the tests that call something first.
+Device cpu() { return Device::cpu(); }
+
+/// For variants that are named: all others are the library's choice.
+using Names = std::vector<const char*>;
+
+class Calls {
+public:
+    std::vector<NamedCall> all;
+
+    void add(std::string name, std::function<Call()> prepare, bool succeeds = true) {
+        all.push_back({std::move(name), std::move(prepare), succeeds});
+    }
+
+    /// The call once for each variant; `prepare` takes the options that name it. "" is the library's choice.
+    template <class Prepare>
+    void add_each(const std::string& name, const Names& variants, Prepare prepare) {
+        for (const char* variant : variants)
+            add(name + (*variant ? std::string("_") + variant : ""),
+                [prepare, variant] { return prepare(Options{.variant = variant}); });
+    }
+};
+
+/// A plan is made and run within a call, in memory from before.
+struct Room {
+    std::vector<std::byte> bytes = std::vector<std::byte>(std::size_t{1} << 22);
+
+    [[nodiscard]] std::span<std::byte> of(const Plan& plan) {
+        void* data = bytes.data();
+        std::size_t space = bytes.size();
+        return {static_cast<std::byte*>(std::align(64, plan.workspace_bytes(), data, space)), plan.workspace_bytes()};
+    }
+};
+
+/// Plans, runs and explains; `run` takes the plan and its workspace.
+template <class MakePlan, class Run>
+Call planned(MakePlan make, Run run) {
+    return [make, run, room = std::make_shared<Room>()] {
+        const auto plan = make();
+        if (!plan) return made(plan);
+        const Result<Explanation> why = plan.value().explain();
+        if (!why) return made(why);
+        return run(plan.value(), room->of(plan.value()));
+    };
+}
+
+template <class T>
+std::shared_ptr<std::vector<T>> results(std::int64_t count) {
+    return std::make_shared<std::vector<T>>(static_cast<std::size_t>(count));
+}
+
+void add_devices(Calls& calls) {
+    calls.add("description", [] {
+        return [] {
+            // A handle's texts are made once; this is the first only in a process of its own.
+            return Outcome{.hash = hash_of(Device::cpu().description()) ^ hash_of(cpu().key()) ^ hash_of(cpu().name())};
+        };
+    });
+    calls.add("best_device", [] { return [] { return Outcome{.hash = hash_of(Device::best().key())}; }; });
+    calls.add(
+        "no_gpu", [] { return [] { return made(Device::cuda(1000)); }; }, false);
+}
+
+void add_dot(Calls& calls) {
+    constexpr std::int64_t kLong = 1 << 18;
+    for (const std::int64_t n : {std::int64_t{8}, kLong})
+        calls.add_each("dot_product_" + std::to_string(n), {"", "cpu_scalar", "cpu_openmp", "cpu_avx2"},
+                       [n](const Options& options) {
+                           return
+                               [n, options, a = numbers<float>(n), b = numbers<float>(n, 2), to = results<float>(1)] {
+                                   return written(dot_product(cpu(), a.data(), b.data(), n, to->data(), options), *to);
+                               };
+                       });
+    calls.add("plan_dot_product", [] {
+        return planned([] { return plan_dot_product(cpu(), 100); },
+                       [a = numbers<float>(100), to = results<float>(1)](const DotProductPlan& plan, auto room) {
+                           return written(plan.run(a, a, to->data(), nullptr, room), *to);
+                       });
+    });
+    calls.add("explain_dot_product", [] { return [] { return made(explain_dot_product(cpu(), 1000)); }; });
+    calls.add(
+        "dot_product_refused",
+        [] {
+            return
+                [to = results<float>(1)] { return written(dot_product(cpu(), nullptr, nullptr, 8, to->data()), *to); };
+        },
+        false);
+    calls.add(
+        "dot_product_unknown_option",
+        [] { return [] { return made(explain_dot_product(cpu(), 8, {.memory = static_cast<Memory>(77)})); }; }, false);
+}
+
+void add_bytes_and_images(Calls& calls) {
+    calls.add_each("count_bytes", {"", "cpu_scalar", "cpu_openmp", "cpu_replicas"}, [](const Options& options) {
+        return [options, bytes = numbers<std::uint8_t>(100'000), to = results<std::uint64_t>(256)] {
+            return written(count_bytes(cpu(), bytes.data(), std::ssize(bytes), to->data(), options), *to);
+        };
+    });
+    calls.add("plan_count_bytes", [] {
+        return planned([] { return plan_count_bytes(cpu(), 1000); },
+                       [bytes = numbers<std::uint8_t>(1000), to = results<std::uint64_t>(256)](
+                           const HistogramPlan& plan, auto room) {
+                           return written(plan.run(bytes, to->data(), nullptr, room), *to);
+                       });
+    });
+    calls.add("explain_count_bytes", [] { return [] { return made(explain_count_bytes(cpu(), 1000)); }; });
+
+    static constexpr ImageShape kShape{60, 50, 3};
+    Filter5x5 filter;
+    filter.fill(0.04F);
+    calls.add_each("convolve_2d",
+                   {"", "cpu_scalar", "cpu_openmp_rows", "cpu_openmp_columns", "cpu_avx2_float",
+                    "cpu_avx2_float_preconverted", "cpu_avx512_float"},
+                   [filter](const Options& options) {
+                       return [filter, options, image = numbers<std::uint8_t>(60 * 50 * 3),
+                               to = results<std::uint8_t>(60 * 50 * 3)] {
+                           return written(convolve_2d(cpu(), {image.data(), kShape}, filter, Border::mirror,
+                                                      {to->data(), kShape}, options),
+                                          *to);
+                       };
+                   });
+    Filter7x7 large;
+    large.fill(0.02F);
+    calls.add("convolve_2d_7x7", [large] {
+        return [large, image = numbers<std::uint8_t>(60 * 50 * 3), to = results<std::uint8_t>(60 * 50 * 3)] {
+            const Result<Explanation> why = explain_convolve_2d(cpu(), kShape, large, Border::zero);
+            if (!why) return made(why);
+            return written(convolve_2d(cpu(), {image.data(), kShape}, large, Border::zero, {to->data(), kShape}), *to);
+        };
+    });
+    calls.add("plan_convolve_2d_7x7", [large] {
+        return planned([large] { return plan_convolve_2d(cpu(), kShape, large, Border::zero); },
+                       [image = numbers<std::uint8_t>(60 * 50 * 3), to = results<std::uint8_t>(60 * 50 * 3)](
+                           const ConvolutionPlan& plan, auto room) {
+                           return written(plan.run({image.data(), kShape}, {to->data(), kShape}, nullptr, room), *to);
+                       });
+    });
+    calls.add("plan_convolve_2d", [filter] {
+        return planned([filter] { return plan_convolve_2d(cpu(), kShape, filter, Border::zero); },
+                       [image = numbers<std::uint8_t>(60 * 50 * 3), to = results<std::uint8_t>(60 * 50 * 3)](
+                           const ConvolutionPlan& plan, auto room) {
+                           return written(plan.run({image.data(), kShape}, {to->data(), kShape}, nullptr, room), *to);
+                       });
+    });
+    calls.add("explain_convolve_2d",
+              [filter] { return [filter] { return made(explain_convolve_2d(cpu(), kShape, filter, Border::zero)); }; });
+}
+
+void add_distances(Calls& calls) {
+    calls.add_each(
+        "pairwise_distances", {"", "cpu_scalar", "cpu_openmp", "cpu_avx2", "cpu_avx512"}, [](const Options& options) {
+            return [options, x = numbers<float>(70 * 3), y = numbers<float>(40 * 3, 5), to = results<float>(70 * 40)] {
+                constexpr std::array kTypes{AttributeType::numeric, AttributeType::nominal, AttributeType::numeric};
+                return written(pairwise_distances(cpu(), {x.data(), 70, 3}, {y.data(), 40, 3},
+                                                  {Metric::mixed_euclidean, Missing::allowed, kTypes},
+                                                  {to->data(), MatrixLayout::transposed}, options),
+                               *to);
+            };
+        });
+    calls.add("plan_pairwise_distances", [] {
+        return planned(
+            [] {
+                return plan_pairwise_distances(cpu(), {nullptr, 70, 3}, {nullptr, 40, 3}, {Metric::manhattan});
+            },
+            [x = numbers<float>(70 * 3), y = numbers<float>(40 * 3, 5), to = results<float>(70 * 40)](
+                const DistancesPlan& plan, auto room) {
+                return written(plan.run({x.data(), 70, 3}, {y.data(), 40, 3}, to->data(), nullptr, room), *to);
+            });
+    });
+    calls.add("explain_pairwise_distances", [] {
+        return [] { return made(explain_pairwise_distances(cpu(), {nullptr, 70, 3}, {nullptr, 40, 3}, {})); };
+    });
+}
+
+const Names kSelections{"",           "cpu_scalar",      "cpu_openmp",       "cpu_avx2",
+                        "cpu_avx512", "cpu_minima_avx2", "cpu_minima_avx512"};
+
+void add_selections(Calls& calls) {
+    const auto add = [&](const std::string& name, const SelectionShape& shape) {
+        calls.add_each(name, kSelections, [shape](const Options& options) {
+            return [shape, options, from = numbers<float>(shape.rows * shape.columns),
+                    values = results<float>(shape.rows * shape.k),
+                    indices = results<std::int32_t>(shape.rows * shape.k)] {
+                return written(select_smallest_k(cpu(), shape, from.data(), values->data(), indices->data(), options),
+                               *values, *indices);
+            };
+        });
+    };
+    add("select_transposed", {.rows = 64, .columns = 1024, .k = 5, .layout = MatrixLayout::transposed});
+    add("select_rows", {.rows = 64, .columns = 1024, .k = 5, .layout = MatrixLayout::row_major});
+    add("select_one_row", {.rows = 1, .columns = 1 << 17, .k = 40, .layout = MatrixLayout::row_major});
+    static constexpr SelectionShape kHalves{.rows = 30, .columns = 100, .k = 5, .keys = KeyType::float16};
+    calls.add("select_smallest_k_of", [] {
+        return [from = numbers<std::uint16_t>(3000), values = results<std::uint16_t>(150),
+                indices = results<std::int32_t>(150)] {
+            return written(select_smallest_k_of(cpu(), kHalves, from.data(), values->data(), indices->data()), *values,
+                           *indices);
+        };
+    });
+    calls.add("plan_select_smallest_k", [] {
+        return planned([] { return plan_select_smallest_k(cpu(), kHalves); },
+                       [from = numbers<std::uint16_t>(3000), values = results<std::uint16_t>(150),
+                        indices = results<std::int32_t>(150)](const SelectionPlan& plan, auto room) {
+                           return written(
+                               plan.run_of(std::as_bytes(std::span(from)), std::as_writable_bytes(std::span(*values)),
+                                           *indices, nullptr, room),
+                               *values, *indices);
+                       });
+    });
+    calls.add("explain_select_smallest_k",
+              [] { return [] { return made(explain_select_smallest_k(cpu(), {.rows = 9, .columns = 9})); }; });
+}
+
+void add_seismic(Calls& calls) {
+    static constexpr CoherentSumShape kShape{.receivers = 5, .samples = 300, .sources = 40, .span = 16};
+    const Names kVariants{"", "cpu_scalar", "cpu_openmp", "cpu_avx2", "cpu_avx512"};
+    calls.add_each("sum_coherently", kVariants, [](const Options& options) {
+        return [options, traces = numbers<float>(5 * 316), delays = numbers<std::int32_t>(200),
+                sums = results<float>(40 * 300)] {
+            return written(sum_coherently(cpu(), kShape, traces.data(), delays.data(), sums->data(), options), *sums);
+        };
+    });
+    calls.add_each("maximum_coherence", kVariants, [](const Options& options) {
+        return [options, traces = numbers<float>(5 * 316), delays = numbers<std::int32_t>(200),
+                maximum = results<float>(40), sample = results<std::int32_t>(40)] {
+            return written(maximum_coherence(cpu(), kShape, traces.data(), delays.data(), maximum->data(),
+                                             sample->data(), options),
+                           *maximum, *sample);
+        };
+    });
+    calls.add("plan_coherent_sum", [] {
+        return planned([] { return plan_coherent_sum(cpu(), kShape, Coherence::sums); },
+                       [traces = numbers<float>(5 * 316), delays = numbers<std::int32_t>(200),
+                        sums = results<float>(40 * 300)](const CoherentSumPlan& plan, auto room) {
+                           return written(plan.run(traces, delays, *sums, nullptr, room), *sums);
+                       });
+    });
+    calls.add("explain_coherent_sum",
+              [] { return [] { return made(explain_coherent_sum(cpu(), kShape, Coherence::maximum)); }; });
+
+    static constexpr SourceGrid kGrid{.columns = 10, .rows = 10, .layers = 10};
+    calls.add_each("compute_delays", {"", "cpu_scalar", "cpu_openmp"}, [](const Options& options) {
+        return [options, receivers = std::vector<Point>(7, Point{1, 2, 3}), delays = results<std::int32_t>(7000)] {
+            return written(compute_delays(cpu(), receivers, kGrid, {}, delays->data(), options), *delays);
+        };
+    });
+    calls.add("explain_compute_delays",
+              [] { return [] { return made(explain_compute_delays(cpu(), 7, kGrid, {})); }; });
+
+    static constexpr InterpolationShape kCopies{.receivers = 20, .samples = 100, .padding = 3, .phases = 4};
+    calls.add_each("interpolate_traces", {"", "cpu_scalar", "cpu_openmp"}, [](const Options& options) {
+        return [options, traces = numbers<float>(2000), copies = results<float>(20 * 4 * 103)] {
+            return written(interpolate_traces(cpu(), kCopies, traces.data(), copies->data(), options), *copies);
+        };
+    });
+    calls.add("plan_interpolate_traces", [] {
+        return planned([] { return plan_interpolate_traces(cpu(), kCopies); },
+                       [traces = numbers<float>(2000), copies = results<float>(20 * 4 * 103)](
+                           const InterpolationPlan& plan, auto room) {
+                           return written(plan.run(traces, *copies, nullptr, room), *copies);
+                       });
+    });
+    calls.add("explain_interpolate_traces",
+              [] { return [] { return made(explain_interpolate_traces(cpu(), kCopies)); }; });
+}
+
+const Names kPipelines{"", "cpu_two_stage", "cpu_fused_avx2", "cpu_fused_avx512"};
+
+void add_neighbours(Calls& calls) {
+    struct Table {
+        std::int64_t points, queries;
+        Metric metric;
+    };
+    // By all forms of the pipelines: blocks of queries, few of them with the points dealt out, and points as they lie.
+    for (const auto& [name, table] : {std::pair{"many", Table{300, 400, Metric::euclidean}},
+                                      {"few", Table{6000, 40, Metric::euclidean}},
+                                      {"handful", Table{6000, 5, Metric::manhattan}}})
+        calls.add_each(std::string("classify_") + name, kPipelines, [table](const Options& options) {
+            return [table, options, points = numbers<float>(table.points * 4),
+                    classes = numbers<std::int32_t>(table.points), queries = numbers<float>(table.queries * 4, 7)] {
+                const auto model = KnnClassifier::fit(cpu(), {points.data(), table.points, 4}, classes,
+                                                      {.k = 3, .distance = {table.metric}});
+                if (!model) return made(model);
+                return made(model.value().predict({queries.data(), table.queries, 4}, options));
+            };
+        });
+    const auto regressor = [points = numbers<float>(300 * 4), targets = numbers<float>(300)] {
+        return KnnRegressor::fit(cpu(), {points.data(), 300, 4}, targets, {.k = 3});
+    };
+    calls.add("regress_and_list", [regressor] {
+        return [regressor, queries = numbers<float>(80 * 4, 7), lists = results<float>(240),
+                indices = results<std::int32_t>(240), targets = results<float>(80)] {
+            const auto model = regressor();
+            if (!model) return made(model);
+            const Result<void> done =
+                model.value().predict({queries.data(), 80, 4}, targets->data(), {lists->data(), indices->data()});
+            return written(done, *targets, *lists, *indices);
+        };
+    });
+    calls.add("kneighbors_allowing_missing", [regressor] {
+        return [regressor, queries = numbers<float>(80 * 4, 7)] {
+            const auto model = regressor();
+            if (!model) return made(model);
+            return made(model.value().allowing_missing().kneighbors({queries.data(), 80, 4}));
+        };
+    });
+    calls.add("plan_predict", [regressor] {
+        return planned(
+            [regressor]() -> Result<KnnPlan> {
+                const auto model = regressor();
+                if (!model) return model.error();
+                return model.value().plan_predict(20);
+            },
+            [queries = numbers<float>(20 * 4, 7), to = results<float>(20)](const KnnPlan& plan, auto room) {
+                return written(plan.run({queries.data(), 20, 4}, to->data(), {}, nullptr, room), *to);
+            });
+    });
+    calls.add("radius_neighbours", [] {
+        return [points = numbers<float>(300 * 4), queries = numbers<float>(80 * 4, 7)] {
+            const auto model = NearestNeighbours::fit(cpu(), {points.data(), 300, 4}, {.k = 3});
+            if (!model) return made(model);
+            return made(model.value().radius_neighbours({queries.data(), 80, 4}, 5));
+        };
+    });
+    calls.add("save_and_load", [regressor] {
+        const auto folder = std::make_shared<TemporaryFolder>();
+        return [regressor, folder, path = std::string(*folder / "model"), queries = numbers<float>(80 * 4, 7)] {
+            const auto model = regressor();
+            if (!model) return made(model);
+            if (const Result<void> saved = model.value().save(path); !saved) return made(saved);
+            const auto again = KnnRegressor::load(cpu(), path);
+            if (!again) return made(again);
+            return made(again.value().predict({queries.data(), 80, 4}));
+        };
+    });
+    calls.add("explain_predict",
+              [regressor] { return [model = regressor().value()] { return made(model.explain_predict(100)); }; });
+}
+
+void add_exact_neighbours(Calls& calls) {
+    // Equal points beyond the candidates: some queries are decided by a scan.
+    const auto rule = [](Metric metric) { return NeighbourRule{.k = 3, .distance = {metric, Missing::allowed}}; };
+    calls.add("exact_classify", [rule] {
+        return [rule, points = std::vector<double>(200 * 3, 1.5), classes = numbers<std::int32_t>(200),
+                queries = numbers<double>(60 * 3, 7)] {
+            const auto model =
+                ExactKnnClassifier::fit(cpu(), {points.data(), 200, 3}, classes, rule(Metric::euclidean));
+            if (!model) return made(model);
+            const auto why = model.value().explain_predict(60);
+            if (!why) return made(why);
+            return made(model.value().predict({queries.data(), 60, 3}));
+        };
+    });
+    calls.add("exact_codes", [] {
+        return [types = std::vector<AttributeType>(3, AttributeType::nominal), points = numbers<double>(200 * 3, 5),
+                classes = numbers<std::int32_t>(200), queries = numbers<double>(60 * 3, 7)] {
+            const NeighbourRule rule{.k = 3, .distance = {Metric::mixed_euclidean, Missing::allowed, types}};
+            const auto model = ExactKnnClassifier::fit(cpu(), {points.data(), 200, 3}, classes, rule);
+            if (!model) return made(model);
+            return made(model.value().predict({queries.data(), 60, 3}));
+        };
+    });
+    calls.add("exact_regress", [rule] {
+        return [rule, points = numbers<double>(200 * 3), targets = numbers<double>(200),
+                queries = numbers<double>(60 * 3, 7)] {
+            const auto model = ExactKnnRegressor::fit(cpu(), {points.data(), 200, 3}, targets, rule(Metric::cosine));
+            if (!model) return made(model);
+            const auto lists = model.value().kneighbors({queries.data(), 60, 3});
+            if (!lists) return made(lists);
+            return made(model.value().predict({queries.data(), 60, 3}));
+        };
+    });
+    calls.add("exact_save_and_load", [rule] {
+        const auto folder = std::make_shared<TemporaryFolder>();
+        // Every second point is there twice.
+        std::vector<double> points = numbers<double>(100 * 3);
+        points.insert(points.end(), points.begin(), points.begin() + 150);
+        return [rule, folder, points, path = std::string(*folder / "model"), classes = numbers<std::int32_t>(150),
+                queries = numbers<double>(60 * 3, 7), distances = results<double>(180)] {
+            const auto model =
+                ExactKnnClassifier::fit(cpu(), {points.data(), 150, 3}, classes, rule(Metric::euclidean));
+            if (!model) return made(model);
+            if (const Result<void> saved = model.value().save(path); !saved) return made(saved);
+            const auto again = ExactKnnClassifier::load(cpu(), path);
+            if (!again) return made(again);
+            return written(again.value().kneighbors({queries.data(), 60, 3}, {distances->data(), nullptr}), *distances);
+        };
+    });
+}
+
+void add_texts(Calls& calls) {
+    calls.add("explain", [] {
+        return [] { return made(explain(cpu(), "convolution_2d", "width=640;height=480;border=mirror")); };
+    });
+    for (const auto& [name, family, problem] : {std::tuple{"family", "convolution", "width=640"},
+                                                {"axis", "dot", "element=5"},
+                                                {"twice", "dot", "elements=5;elements=6"}})
+        calls.add(
+            std::string("explain_unknown_") + name,
+            [family = family, problem = problem] {
+                return [family, problem] { return made(explain(cpu(), family, problem)); };
+            },
+            false);
+    calls.add(
+        "variant_unknown",
+        [] { return [] { return made(explain_dot_product(cpu(), 8, {.variant = "cpu_avx:parallel=0"})); }; }, false);
+    calls.add("explanation_text", [] {
+        return [why = explain_dot_product(cpu(), 1000).value()] {
+            const std::string text = why.text();
+            if (text == "out of memory") return Outcome{.error = ErrorCode::out_of_memory, .told = true};
+            return Outcome{.hash = hash_of(text)};
+        };
+    });
+}
+
+/// The first load of a tree is a test of its own: what is loaded stays.
+void add_selectors(Calls& calls) {
+    const auto damaged = [] {
+        auto folder = std::make_shared<TemporaryFolder>();
+        static_cast<void>(folder->file("dot.tree", "{\"schema\": \"espalier.tree/1\"}"));
+        return folder;
+    };
+    calls.add("load_selectors_again", [] { return [] { return made(load_selectors(ESPALIER_TREE)); }; });
+    calls.add(
+        "load_selectors_damaged",
+        [damaged] { return [folder = damaged()] { return made(load_selectors(folder->path().native())); }; }, false);
+    calls.add(
+        "load_selectors_nowhere",
+        [damaged] { return [path = damaged()->path().native()] { return made(load_selectors(path)); }; }, false);
+    calls.add("loaded_selectors", [] { return [] { return made(loaded_selectors()); }; });
+}
+
+}  // namespace
+
+std::vector<NamedCall> public_calls() {
+    Calls calls;
+    add_devices(calls);
+    add_dot(calls);
+    add_bytes_and_images(calls);
+    add_distances(calls);
+    add_selections(calls);
+    add_seismic(calls);
+    add_neighbours(calls);
+    add_exact_neighbours(calls);
+    add_texts(calls);
+    add_selectors(calls);
+    return calls.all;
+}
+
+}  // namespace espalier

@@ -1,0 +1,51 @@
+# Each allocation of the public functions fails in turn. Linked into a program of its own: it has an operator new.
+espalier_test(allocation_test espalier_kernels)
+target_sources(allocation_test PRIVATE ${CMAKE_CURRENT_LIST_DIR}/allocation_calls.cpp ${CMAKE_CURRENT_LIST_DIR}/allocation_calls_of_c.cpp ${CMAKE_CURRENT_LIST_DIR}/failing_memory.cpp)
+target_link_libraries(allocation_test PRIVATE ${CMAKE_DL_LIBS})
+target_compile_definitions(allocation_test PRIVATE
+  ESPALIER_TREE="${ESPALIER_SELECTORS_DIR}/dot/cpu-graniterapids-avx512vnni-2t.tree")
+
+espalier_test(api_misuse_test espalier_kernels)
+espalier_test(api_exact_search_test espalier_kernels)
+espalier_test(api_exact_shortcuts_test espalier_kernels)
+espalier_test(v0_test espalier_kernels)
+
+# Public functions twice: in the library as shipped, and where all variants are linked and the GPU is the host
+# executor, which shows copies, alignment and workspaces without a GPU.
+foreach(name api_test api_matrix_test api_data_test api_exact_knn_test api_exact_files_test api_views_test
+             api_radius_test)
+  espalier_test(${name} espalier_kernels espalier_reference)
+  target_compile_definitions(${name} PRIVATE ESPALIER_TEST_DEVICES=1)
+  if(ESPALIER_CUDA)
+    continue()
+  endif()
+  string(REPLACE api api_executor executor_name ${name})
+  add_executable(${executor_name} ${CMAKE_CURRENT_LIST_DIR}/${name}.cpp)
+  espalier_test_program(${executor_name} espalier_test_dispatch espalier_all_variants_executor)
+  target_compile_definitions(${executor_name} PRIVATE ESPALIER_TEST_DEVICES=2)
+  espalier_discover_tests(${executor_name} TEST_PREFIX executor.)
+endforeach()
+# The library in processes of its own: pinned, limited, forked.
+espalier_test(threads_test espalier_kernels)
+foreach(name api_device_memory plan)
+  espalier_test(${name}_test espalier_test_dispatch espalier_all_variants_executor)
+  if(ESPALIER_CUDA AND NOT BUILD_SHARED_LIBS)
+    # On a real GPU; a static library lets the test use its device runtime.
+    add_executable(${name}_gpu_test ${CMAKE_CURRENT_LIST_DIR}/${name}_test.cpp)
+    espalier_test_program(${name}_gpu_test espalier_kernels espalier_reference)
+    espalier_gpu_test(${name}_gpu_test)
+  endif()
+endforeach()
+if(ESPALIER_CUDA AND NOT BUILD_SHARED_LIBS)
+  add_executable(plan_graph_gpu_test ${CMAKE_CURRENT_LIST_DIR}/plan_graph_gpu_test.cu)
+  espalier_test_program(plan_graph_gpu_test espalier_kernels)
+  espalier_gpu_test(plan_graph_gpu_test)
+  add_executable(stream_buffer_gpu_test ${CMAKE_CURRENT_LIST_DIR}/stream_buffer_gpu_test.cpp)
+  espalier_test_program(stream_buffer_gpu_test espalier_kernels)
+  espalier_gpu_test(stream_buffer_gpu_test)
+endif()
+
+espalier_test(large_filter_test espalier_all_variants_executor)
+
+add_executable(predict_benchmark EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/predict_benchmark.cpp)
+target_link_libraries(predict_benchmark PRIVATE espalier_core espalier_kernels)

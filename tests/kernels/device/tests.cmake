@@ -1,0 +1,2 @@
+espalier_test(host_cpu_test espalier_host_cpu)
+espalier_test(cpu_limits_test espalier_host_cpu)

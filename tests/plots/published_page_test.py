@@ -1,0 +1,320 @@
+#!/usr/bin/python3
+"""The tables that set printed figures beside measured ones: every cell comes from a row whose parameters are the ones that
+the table's own text names, and every case that a table asks for is in the suite that measures it.
+
+usage: published_page_test.py PATH_OF_ESPALIER FOLDER_OF_EXPORTS
+"""
+
+import dataclasses
+import json
+import re
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+ESPALIER, EXPORTS = "", Path()
+REPOSITORY = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(REPOSITORY / "plots"))
+
+import trees  # noqa: E402
+from evidence import Evidence, newest, number, right_rows  # noqa: E402
+from like_for_like import QUANTITIES, Compared, Line, Spread, Table, Values, matching, parts, sentences  # noqa: E402
+from published_page import section  # noqa: E402
+from published_tables import CPU, best_windows, coherence_tables, lab_tables, placements, tables, worth_of_order  # noqa: E402
+from rules import graded, holds, learned, ruled  # noqa: E402
+
+RESULTS = REPOSITORY / "results"
+PRINTED = {entry["id"]: entry for entry in json.loads((RESULTS / "published/tables.json").read_text())["tables"]}
+ALL_TABLES = [*tables(), *coherence_tables(), *lab_tables()]
+
+
+def columns_of(ours: Table) -> list:
+    return list(ours.own_columns) or list(PRINTED[ours.identity]["x"]["values"])
+
+
+def invented(ours: Table) -> dict[str, list[dict]]:
+    """A row for each cell of a table, each with a time of its own."""
+    rows = []
+    for x in columns_of(ours):
+        for line in ours.lines:
+            if not isinstance(line, Line):
+                continue
+            wanted = parts(ours.parameters) | parts(ours.of_column(x)) | parts(line.own)
+            named = dict(part.split("=") for part in wanted)
+            variant = named.pop("variant", line.variant)
+            # Every other part is put into the key: a setting that stands there is found as well.
+            problem = ";".join(f"{name}={value}" for name, value in sorted(named.items()))
+            rows.append({"variant": variant, "problem": problem, "configuration": "default", **named,
+                         "time_ns": str(1e6 + len(rows)), "transfer_ns": "5000000"})
+    return {ours.family: rows}
+
+
+class Text:
+    """A section as a reader has it: what its heading, its first cells and its column heads say."""
+
+    def __init__(self, text: str):
+        lines = text.splitlines()
+        start = next(i for i, line in enumerate(lines) if line.startswith("| ---"))
+        head = " ".join(lines[:start - 1])
+        measured = head[head.index("Measured: "):]
+        self.family = re.match(r"Measured: (\w+),", measured)[1]
+        common, _, columns = measured.partition("; a column is ")
+        self.common = frozenset().union(*map(parts, re.findall("`([^`]*)`", common)))
+        self.columns = columns
+        self.heads = [cell.strip() for cell in lines[start - 1].split("|")[2:-1]]
+        self.rows = []
+        for line in lines[start + 1:]:
+            if not line.startswith("|"):
+                break
+            cells = [cell.strip() for cell in line.split("|")[1:-1]]
+            if cells[0].startswith("**"):
+                self.rows.append((cells[0].strip("*"), cells[1:]))
+
+    def of_column(self, head: str) -> frozenset[str]:
+        if found := re.fullmatch(r"`([^`]*)`\.\s*", self.columns):  # the same for all of them
+            return parts(found[1].replace("=x", "=" + head.replace(",", "")))
+        named = dict(re.findall(r"([^:`]+): `([^`]*)`", self.columns))
+        return parts({name.strip(" ,"): of for name, of in named.items()}.get(head, ""))
+
+    def of_line(self, label: str) -> tuple[str, frozenset[str], str]:
+        """The variant, the parameters and the quantity that a line names."""
+        of, _, quantity = label.rpartition(": ")
+        codes = re.findall("`([^`]*)`", of)
+        variant = codes[0] if codes and "=" not in codes[0] else ""
+        return variant, frozenset().union(*map(parts, codes[1 if variant else 0:])), quantity
+
+
+class LikeForLike(unittest.TestCase):
+    def check(self, ours: Table, rows: dict, device: dict, others: dict) -> int:
+        """Holds every measured cell against the text; returns how many there were."""
+        values = Values(ours, rows, device, others)
+        printed = PRINTED.get(ours.identity) if not ours.own_columns else None
+        text = Text(section(ours, values, printed))
+        self.assertEqual(text.family, ours.family)
+        self.assertEqual(len(text.rows), len(ours.lines))
+        checked = 0
+        for index, (label, cells) in enumerate(text.rows):
+            line = ours.lines[index]
+            if not isinstance(line, Line):
+                continue
+            variant, own, quantity = text.of_line(label)
+            for x, head, shown in zip(columns_of(ours), text.heads, cells):
+                cell = values.cell(index, x)
+                if not cell.rows:
+                    self.assertEqual(shown, number(None))
+                    continue
+                named = text.common | text.of_column(head) | own
+                row, = cell.rows
+                problem = parts(row["problem"])
+                where = f"{ours.identity}, {label}, {head}: {row['variant']} {row['problem']} {row['configuration']}"
+                self.assertLessEqual(problem, named, f"an axis that the text leaves open: {where}")
+                self.assertLessEqual(named, problem | parts(row["configuration"]) | {f"variant={row['variant']}"}, where)
+                self.assertTrue(variant == row["variant"] or f"variant={row['variant']}" in named, where)
+                how = QUANTITIES[line.by_column.get(x, quantity)]
+                self.assertEqual(shown, number(how(row)), where)
+                checked += 1
+        return checked
+
+    def test_cells_of_committed_rows_are_what_the_text_names(self):
+        h200, cpu = Evidence.load(RESULTS / "nvidia-h200", EXPORTS), Evidence.load(RESULTS / "cpu-emeraldrapids-avx512vnni-2t", EXPORTS)
+        checked = sum(self.check(ours, h200.rows, h200.device, {CPU: cpu.rows}) for ours in ALL_TABLES)
+        self.assertGreater(checked, 200)
+
+    def test_every_cell_of_a_time_is_found_where_it_was_measured(self):
+        for ours in ALL_TABLES:
+            timed = dataclasses.replace(ours, lines=tuple(line for line in ours.lines if isinstance(line, Line)), claims=())
+            timed = dataclasses.replace(timed, lines=tuple(dataclasses.replace(line, quantity="ms") for line in timed.lines))
+            rows = invented(timed)
+            self.assertEqual(self.check(timed, rows, {}, {CPU: rows}), len(timed.lines) * len(columns_of(ours)), ours.identity)
+
+    def test_another_experiment_is_no_cell(self):
+        """Faster rows that differ in one axis, or have one more, leave the cells what they were."""
+        for ours in ALL_TABLES:
+            rows = invented(ours)[ours.family]
+            decoys = []
+            for row in rows:
+                for part in row["problem"].split(";"):
+                    decoys.append({**row, "problem": row["problem"].replace(part, part + "0"), "time_ns": "1"})
+                decoys.append({**row, "problem": row["problem"] + ";data=continuous", "time_ns": "1"})
+            values = Values(ours, {ours.family: decoys}, {}, {CPU: {ours.family: decoys}})
+            known = {row["problem"] for row in rows}
+            for x in columns_of(ours):
+                for index, line in enumerate(ours.lines):
+                    if not isinstance(line, Line):
+                        continue
+                    self.assertTrue(all(row["problem"] in known for row in values.cell(index, x).rows), ours.identity)
+
+    def test_a_heading_that_leaves_an_axis_open_has_no_cells(self):
+        h200 = Evidence.load(RESULTS / "nvidia-h200", EXPORTS)
+        h1 = next(ours for ours in tables() if ours.identity == "H1")
+        named = Values(h1, h200.rows, h200.device).cell(0, "excluded")
+        self.assertIn("distribution=uniform", named.rows[0]["problem"])
+        self.assertIn("blocks_per_sm=2", named.rows[0]["configuration"])
+        left_open = dataclasses.replace(h1, parameters=h1.parameters.replace(";distribution=uniform", ""))
+        self.assertIsNone(Values(left_open, h200.rows, h200.device).cell(0, "excluded").value)
+
+    def test_comparisons_are_of_their_lines(self):
+        ours = Table("T", "f", "", "n={x}", (Line("a", "ms"), Line("b", "ms"), Compared("a over b", 0, 1),
+                                             Compared("a more than b", 0, 1, percent=True)), own_columns=(1, 2))
+        rows = {"f": [{"variant": v, "problem": "n=1", "configuration": "default", "time_ns": t}
+                      for v, t in (("a", "3e6"), ("b", "2e6"))]}
+        values = Values(ours, rows, {})
+        self.assertEqual([cell.value for cell in values.line(2, [1, 2])], [1.5, None])
+        self.assertEqual(values.cell(3, 1).value, 50)
+        self.assertEqual(len(values.cell(2, 1).rows), 2)
+
+    def test_rows_of_the_suite_replace_others(self):
+        def row(time, configuration="default"):
+            return {"variant": "a", "problem": "n=1", "configuration": configuration, "time_ns": time}
+
+        found = newest([row("2")], [row("1"), row("3", "block=1")])
+        self.assertEqual([r["time_ns"] for r in matching(found, "a", frozenset({"n=1"}))], ["2", "3"])
+
+
+def three(value: float) -> str:
+    return number(value, 3)
+
+
+class Sentences(unittest.TestCase):
+    """What stands beside a table says what its cells do, whichever way they turn out."""
+
+    @staticmethod
+    def said(claim, times: dict, lines=("a",), printed=(), quantity="ms") -> str:
+        """Of a table with a column for each x and a line for each variant; `times` by (variant, x), in ms."""
+        xs = list(dict.fromkeys(x for _, x in times))
+        ours = Table("T", "f", "", "n={x}", tuple(Line(variant, quantity) for variant in lines), (claim,), own_columns=tuple(xs))
+        rows = [{"variant": variant, "problem": f"n={x}", "configuration": "default", "time_ns": str(1e6 * time),
+                 "additions": "1e9"} for (variant, x), time in times.items()]
+        return " ".join(sentences(Values(ours, {"f": rows}, {}), xs, list(printed), three))
+
+    def test_every_table_has_one(self):
+        for ours in ALL_TABLES:
+            self.assertTrue(ours.claims, ours.identity)
+
+    def test_a_spread_is_none_within_five_percent(self):
+        claim = Spread("a by n", 0, alike=": n does not matter")
+        self.assertEqual(self.said(claim, {("a", 1): 100, ("a", 2): 104}), "a by n: the same within 4%: n does not matter.")
+        self.assertEqual(self.said(claim, {("a", 1): 106, ("a", 2): 100}),
+                         "a by n: least with 2, 100 ms; 1.06 times as much with 1.")
+        self.assertIn("too little", self.said(claim, {("a", 1): 106}))
+
+    def test_the_gain_is_the_sorts_only_if_moving_distances_changes_nothing(self):
+        def of(distances: float) -> str:  # columns as P1's: CPU-CPU, GPU-CPU, CPU-GPU, GPU-GPU
+            times = {("a", 1): 100.0, ("a", 2): 100 / distances, ("a", 3): 10.0, ("a", 4): 10 / distances}
+            return self.said(placements, times, printed=[[1, None, None, 20]])
+
+        self.assertIn("the whole gain is the sort's, as the source found", of(1.1))
+        self.assertIn("GPU-GPU is 11 times as fast as CPU-CPU, printed up to 20", of(1.1))
+        self.assertIn("the gain is not the sort's alone", of(2))
+
+    def test_the_best_window_is_that_of_the_rows(self):
+        lines = ("a", "b", "c", "d")  # windows of 1000, 5000, 10000 and 12000
+        times = {("a", 256): 4.0, ("b", 256): 2.0, ("c", 256): 1.0, ("d", 256): 2.0}
+        self.assertEqual(self.said(best_windows, times, lines, [["10000 to 12000"]], "G additions/s"),
+                         "With 256 receivers the best of 4 measured windows is 10,000 samples, printed 10000 to 12000, where "
+                         "it is 0% slower here; the worst, 1,000, is 75% slower.")
+        self.assertIn("printed 12000, where it is 50% slower here",
+                      self.said(best_windows, times, lines, [["12000"]], "G additions/s"))
+
+    def test_the_sources_mechanism_is_seen_only_where_the_counters_show_it(self):
+        s1 = next(ours for ours in coherence_tables() if ours.identity == "S1")
+        xs, printed = PRINTED["S1"]["x"]["values"], [series["values"] for series in PRINTED["S1"]["series"]]
+
+        def of(sectors: float) -> str:
+            rows = []
+            for x in xs:
+                random = x.endswith("random_order")
+                rows.append({"variant": s1.of_column(x).removeprefix("variant="), "problem": s1.parameters, "sources": "1000",
+                             "configuration": "default", "time_ns": "8e6" if random else "1e6", "samples": "15000",
+                             "additions": "1e9", "lts__t_sectors_srcunit_tex_op_read.sum": str(sectors if random else 1e8),
+                             "dram__bytes_read.sum": str(sectors if random else 1e8)})
+            return worth_of_order(Values(s1, {"coherent_sum": rows}, {}), xs, printed)
+
+        self.assertIn("a factor of 8, printed 25", of(1e9))
+        self.assertIn("is seen here, too", of(1e9))
+        self.assertIn("is not seen here", of(1.1e8))
+
+    def test_an_empty_cell_that_was_tried_says_why(self):
+        ours = Table("T", "f", "", "n={x}", (Line("a", "ms"), Line("b", "ms", "block=1")), own_columns=(1, 2))
+        rows = {"f": [{"variant": "a", "problem": "n=1", "configuration": "default", "time_ns": "1"}]}
+        failed = [{"variant": variant, "problem": f"n={n}", "configuration": configuration, "status": "not_measured",
+                   "reason": "time budget", "time_ns": ""}
+                  for variant, n, configuration in (("a", 1, "default"), ("a", 2, "default"), ("b", 2, "block=2"))]
+        values = Values(ours, rows, {}, failed={"": {"f": failed}})
+        self.assertEqual(values.reasons([1, 2]), {"not measured (time budget)": ["`a` at 2"]})
+
+
+class Suite(unittest.TestCase):
+    def test_every_case_of_a_table_is_measured_by_the_suite(self):
+        listed = json.loads(subprocess.run([ESPALIER, "list", "--suite", "published", "--json"], capture_output=True,
+                                           text=True, check=True).stdout)
+        for ours in ALL_TABLES:
+            name = "P1" if ours.identity == "P-curves" else ours.identity
+            rows = [{**entry, "time_ns": 1} for entry in listed
+                    if entry["family"] == ours.family and name in entry["tables"].split()]
+            for x in columns_of(ours):
+                for line in ours.lines:
+                    if not isinstance(line, Line):
+                        continue
+                    wanted = parts(ours.parameters) | parts(ours.of_column(x)) | parts(line.own)
+                    self.assertTrue(matching(rows, line.variant, wanted), f"{ours.identity}: {line.label()} at {x}")
+
+    def test_every_printed_table_has_its_section(self):
+        shown = {ours.identity for ours in ALL_TABLES} | {"K14", "S2", "S3"}  # of commands, and of S1's row
+        self.assertEqual(set(PRINTED) - shown, set())
+
+
+class Rules(unittest.TestCase):
+    TREE = {"where": ["metric=euclidean"], "rules": [{"if": ["k<=21"], "then": "a:block=1", "from": ""},
+                                                     {"if": [], "then": "b", "from": ""}]}
+    LEARNED = trees.parse({"nodes": [{"id": 0, "feature": "k / n", "threshold": 0.5, "left": 1, "right": 2},
+                                     {"id": 1, "ranking": [{"variant": "c", "configuration": "default"}]},
+                                     {"id": 2, "ranking": [{"variant": "gone", "configuration": "default"},
+                                                           {"variant": "b", "configuration": "default"}]}]})
+
+    def test_conditions(self):
+        self.assertTrue(holds("k<=21", {"k": "21"}))
+        self.assertFalse(holds("k<=21", {"k": "22"}))
+        self.assertTrue(holds("k>21", {"k": "22"}))
+        self.assertTrue(holds("metric=euclidean|cosine", {"metric": "cosine"}))
+        self.assertFalse(holds("metric=euclidean|cosine", {"metric": "manhattan"}))
+
+    def test_the_first_rule_that_can_run_decides(self):
+        times = {("a", "block=1"): 5.0, ("a", "block=2"): 1.0, ("b", "default"): 2.0}
+        self.assertEqual(ruled(self.TREE, {"k": 5}, times), ("a", "block=1"))
+        self.assertEqual(ruled(self.TREE, {"k": 50}, times), ("b", "default"))
+        del times["a", "block=1"]
+        self.assertEqual(ruled(self.TREE, {"k": 5}, times), ("b", "default"))
+
+    def test_the_learned_trees_leaf(self):
+        times = {("b", "default"): 1.0, ("c", "default"): 1.0}
+        self.assertEqual(learned(self.LEARNED, {"k": 1, "n": 2}, times), ("c", "default"))
+        self.assertEqual(learned(self.LEARNED, {"k": 2, "n": 2}, times), ("b", "default"))
+
+    def test_regrets(self):
+        def row(variant, time, role="documented", metric="euclidean"):
+            return {"variant": variant, "role": role, "configuration": "block=1" if variant == "a" else "default", "k": "1",
+                    "n": "9", "metric": metric, "problem": "k=1;metric=" + metric, "time_ns": str(time)}
+
+        rows = [row("a", 6), row("b", 3), row("c", 2, "modern"), row("p", 1, "peer"), row("a", 1, metric="cosine")]
+        self.assertEqual(graded(self.TREE, self.LEARNED, rows),
+                         {"rules": [3.0], "rules among documented variants": [2.0], "learned tree": [1.0]})
+
+    def test_committed_rules_are_graded(self):
+        h200 = Evidence.load(RESULTS / "nvidia-h200", EXPORTS)
+        for tree in json.loads((RESULTS / "published/rules.json").read_text())["trees"]:
+            learned_tree = json.loads((REPOSITORY / "kernels/selectors" / tree["family"] / "nvidia-h200.tree").read_text())
+            found = graded(tree, trees.parse(learned_tree), h200.swept[tree["family"]])
+            self.assertGreater(len(found["rules"]), 50)
+            self.assertGreaterEqual(min(found["rules"]), 1.0)
+            self.assertGreaterEqual(min(found["learned tree"]), 1.0)
+            unseen = graded(tree, trees.parse(learned_tree),
+                            right_rows(EXPORTS / "nvidia-h200" / "unseen").get(tree["family"], []))
+            self.assertGreater(len(unseen["rules"]), 20)
+            self.assertGreaterEqual(min(unseen["rules"]), 1.0)
+
+
+if __name__ == "__main__":
+    ESPALIER, EXPORTS = sys.argv.pop(1), Path(sys.argv.pop(1))
+    unittest.main()
