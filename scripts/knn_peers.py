@@ -338,7 +338,7 @@ def main():
     parser = argparse.ArgumentParser(prog="scripts/peers --family knn", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cpu", help="cpu (default), or a GPU by number")
-    parser.add_argument("--runner", default="build/host/harness/peers/espalier_knn_runner",
+    parser.add_argument("--runner", default="build/host/harness/bench/peers/espalier_knn_runner",
                         help="our side (default that of the build host)")
     parser.add_argument("--program", default="build/host/harness/espalier",
                         help="espalier of the same build (default that of the build host)")

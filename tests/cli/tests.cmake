@@ -3,7 +3,7 @@ set(ESPALIER_SKLEARN_DATASETS /usr/lib/python3/dist-packages/sklearn/datasets CA
     "scikit-learn's data sets, for the tests on real input")
 
 # Commands are tested as a user runs them.
-espalier_test(grammar_test espalier_text)
+espalier_test(grammar_test espalier_base)
 target_sources(grammar_test PRIVATE ${PROJECT_SOURCE_DIR}/harness/cli/parse.cpp)
 target_compile_definitions(grammar_test PRIVATE ESPALIER_PROGRAM="$<TARGET_FILE:espalier>")
 add_dependencies(grammar_test espalier)

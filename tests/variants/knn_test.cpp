@@ -10,6 +10,7 @@
 
 #include "harness/base/bench_memory.hpp"
 #include "harness/bench/families/knn_check.hpp"
+#include "harness/bench/families/workload.hpp"
 #include "kernels/device/host_cpu.hpp"
 #include "kernels/dispatch/choose.hpp"
 #include "reference_cpu/distance.hpp"

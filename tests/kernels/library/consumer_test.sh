@@ -44,9 +44,9 @@ check_headers() {
 
 # The shared library exports its interface, which Python can use, and its file name says with what it is compatible.
 check_shared() {
-    python3 "$source/tests/exports_test.py" "$1" "$prefix/include" || fail "$1 exports something else"
+    python3 "$source/tests/kernels/library/exports_test.py" "$1" "$prefix/include" || fail "$1 exports something else"
     [ -f "$1.0.1" ] || fail "$1 has another SOVERSION than docs/abi.md says"
-    python3 "$source/tests/c_interface/ctypes_test.py" "$1" >"$scratch/log" 2>&1 || { cat "$scratch/log"; fail "ctypes"; }
+    python3 "$source/tests/kernels/library/c_interface/ctypes_test.py" "$1" >"$scratch/log" 2>&1 || { cat "$scratch/log"; fail "ctypes"; }
 }
 
 run_consumer() {
@@ -83,7 +83,7 @@ for kind in static shared; do
     rm -rf "$build"
     cmake -S "$source" -B "$build" -G "$generator" -DCMAKE_CXX_COMPILER="$compiler" \
         -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=$shared -DESPALIER_CUDA=$cuda -DESPALIER_HARNESS=OFF \
-        -DESPALIER_TESTS=OFF -DESPALIER_SELECTORS_DIR="$source/tests/data/selectors" \
+        -DESPALIER_TESTS=OFF -DESPALIER_SELECTORS_DIR="$source/tests/kernels/dispatch/data/selectors" \
         ${architectures:+"-DCMAKE_CUDA_ARCHITECTURES=$architectures"} >"$scratch/log"
     cmake --build "$build" --parallel 2 >"$scratch/log" || { cat "$scratch/log"; fail "building"; }
     cmake --install "$build" --prefix "$scratch/$kind/first" >"$scratch/log"
@@ -97,16 +97,16 @@ for kind in static shared; do
         [ -f "$prefix/share/doc/espalier/$file" ] || fail "$file is not installed"
     done
 
-    cmake -S "$source/tests/consumer" -B "$scratch/$kind/consumer" -G "$generator" \
+    cmake -S "$source/tests/kernels/library/consumer" -B "$scratch/$kind/consumer" -G "$generator" \
         -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$prefix" >"$scratch/log"
     cmake --build "$scratch/$kind/consumer" >"$scratch/log" || { cat "$scratch/log"; fail "CMake consumer"; }
     run_consumer "$scratch/$kind/consumer/consumer"
     "$scratch/$kind/consumer/from_c" || fail "the C interface"
     if [ $kind = static ]; then
-        "$source/tests/link_test.sh" "$scratch/static/consumer/uses_dot" "$scratch/static/consumer/uses_all" \
+        "$source/tests/kernels/library/link_test.sh" "$scratch/static/consumer/uses_dot" "$scratch/static/consumer/uses_all" \
             "$scratch/static/consumer/libembeds_dot.so" "$source/kernels/selectors"
     fi
-    if cmake -S "$source/tests/consumer" -B "$scratch/$kind/wrong" -G "$generator" -DCOMPONENT=nonsense \
+    if cmake -S "$source/tests/kernels/library/consumer" -B "$scratch/$kind/wrong" -G "$generator" -DCOMPONENT=nonsense \
         -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$prefix" >"$scratch/log" 2>&1; then
         fail "find_package accepts a component that there is not"
     fi
@@ -115,7 +115,7 @@ for kind in static shared; do
     PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name espalier.pc)")
     export PKG_CONFIG_PATH
     # shellcheck disable=SC2046  # the flags are words
-    "$compiler" -std=c++20 "$source/tests/consumer/main.cpp" -o "$scratch/$kind/by_pkg_config" \
+    "$compiler" -std=c++20 "$source/tests/kernels/library/consumer/main.cpp" -o "$scratch/$kind/by_pkg_config" \
         $(pkg-config --cflags --libs espalier) -Wl,-rpath,"$(pkg-config --variable=libdir espalier)"
     run_consumer "$scratch/$kind/by_pkg_config"
 done

@@ -14,6 +14,7 @@
 #include "harness/bench/sweep/schedule/problem_queue.hpp"
 #include "harness/bench/sweep/schedule/quiet_watch.hpp"
 #include "harness/bench/sweep/schedule/sweep_progress.hpp"
+#include "harness/bench/sweep/worker/problem_run.hpp"
 #include "harness/bench/sweep/worker/worker_pool.hpp"
 
 namespace espalier::bench {
