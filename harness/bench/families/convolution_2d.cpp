@@ -210,8 +210,8 @@ std::vector<PublishedTable<Problem>> published() {
               "cpu_avx2_int16_preconverted", "cpu_avx2_float_preconverted", "cpu_avx2_int16_shuffle"}},
             {"C-2",
              {lab},
-             {"global", "global_blocks", "shared_u8_int", "shared_u8_float", "shared_float", "shared_float_padded",
-              "shared_float_32x8", "shared_vectorised"},
+             {"global", "global_blocks", "pre_extended", "shared_u8_int", "shared_u8_float", "shared_float",
+              "shared_float_padded", "shared_float_32x8", "shared_vectorised"},
              kCounted}};
 }
 
