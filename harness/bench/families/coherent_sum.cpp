@@ -364,8 +364,9 @@ Problem maximum_of(std::int64_t receivers, std::int64_t samples, std::int64_t so
 /// S1 names neither window nor sources, and S4 no sources: S2's window of 15,000, and 1,000.
 std::vector<PublishedTable<Problem>> published() {
     const Problem base = maximum_of(1920, 15000, 1000);
-    Problem sums = base;
+    Problem sums = base, cube = base;
     sums.output = Coherence::sums;
+    cube.delays = Delays::cube;
     std::vector<Problem> windows;
     for (const std::int64_t receivers : {256, 2048})
         for (const std::int64_t samples : {1000, 5000, 10000, 12000, 15000, 20000, 50000, 100000, 200000})
@@ -374,6 +375,8 @@ std::vector<PublishedTable<Problem>> published() {
     return {{"S1", {base}, {"random_order", "shuffled_order", "shared_hodograph", "global_cached"}, kCounted},
             {"S2", {base}, {"global_cached"}},
             {"S-sums", {base, sums}, {"global_cached"}},
+            {"S-fig3", {cube}, {"recomputed_times", "shared_hodograph", "global_cached"}, kCounted},
+            {"S-rejected", {base}, {"source_per_thread", "receiver_atomics", "global_cached"}, kCounted},
             {"S-carve-out", {base}, {"global_carved"}, kCounted},
             {"S4", windows, {"global_cached"}},
             {"S5", {maximum_of(1920, 15000, 15625), maximum_of(1920, 15000, 27000)}, {"global_cached:block=256"}}};
