@@ -348,9 +348,11 @@ std::vector<Problem> squares(Metric metric, std::initializer_list<std::int64_t> 
 
 /// The sources' data come from the host and so do ours.
 std::vector<PublishedTable<Problem>> published() {
-    // What differs between the two is the overlap alone: both have page-locked memory and as many chunks.
-    const std::vector<std::string_view> overlap{"asynchronous:chunks=8", "asynchronous:chunks=32",
-                                                "synchronous:chunks=8", "synchronous:chunks=32"};
+    // The first two differ in the overlap alone: both have page-locked memory and as many chunks. The last has pageable
+    // memory, as `synchronous` with pinned=0.
+    const std::vector<std::string_view> overlap{"asynchronous:chunks=8",          "asynchronous:chunks=32",
+                                                "synchronous:chunks=8",           "synchronous:chunks=32",
+                                                "asynchronous_pageable:chunks=8", "asynchronous_pageable:chunks=32"};
     // A CPU's queries are where it is.
     std::vector<Problem> on_the_cpu = squares(Metric::mixed_euclidean, {1000, 5000, 10000, 50000, 100000});
     for (Problem& problem : on_the_cpu) problem.queries_in = QueriesIn::device;
@@ -374,6 +376,10 @@ std::vector<PublishedTable<Problem>> published() {
              squares(Metric::mixed_euclidean, {1000, 5000, 10000, 50000, 100000}),
              {"asynchronous:chunks=8", "two_stage", "fused_tile"}},
             {"K12 K13", on_the_cpu, {"cpu_two_stage:budget_mib=64"}},
+            // The plugin before the thesis' that it calls the most competitive, beside today's pipelines.
+            {"K-3.2.3",
+             squares(Metric::euclidean, {1000, 10000}),
+             {"tile_rank", "two_stage:budget_mib=1024", "fused_tile"}},
             {"P1", single_queries, {"enumeration_sort"}},
             // What K 5.4 describes and prints no figures of.
             {"K-5.4", kinds, {"two_stage:budget_mib=1024"}}};
