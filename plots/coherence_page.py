@@ -17,7 +17,7 @@ BEGIN, END = "<!-- begin printed figures: plots/documents.py -->\n", "<!-- end p
 HEAD = """`results/published/tables.json` holds the figures S1 to S5 of the coherent summation paper, for cards of 2010 to 2012.
 Below they stand beside the {name}: the fastest configuration's median, kernels only, data on the device, caches cold,
 from `results/published/{key}/` and, for cases that the published suite does not have, from
-`results/{key}/`. A dash is a problem or a counter that is not among the committed rows. S3, S5 and S-fig7-8-10
+`results/{key}/`. A dash is a problem or a counter that is not among the committed rows. S3, S5 and S-fig10
 measure [`espalier locate`](../locate.md) as a whole, reading and copying included: `applications.json` there, which
 `scripts/applications` writes.
 """
@@ -213,9 +213,9 @@ class CoherencePage:
         return text
 
     def hours(self) -> str:
-        """The source's figures 7, 8 and 10, of which an hour was run; the longer ones follow if length costs nothing."""
+        """The source's figure 10, of which an hour was run; the longer ones follow if length costs nothing."""
         runs = self.evidence.runs("hour")
-        text = "### S-fig7-8-10: Records of 1 to 64 hours\n\n"
+        text = "### S-fig10: Records of 1 to 64 hours\n\n"
         if not runs:
             return text + paragraph("Not measured: `scripts/applications --parts locate` does.")
         run, report = runs[-1], runs[-1]["report"]

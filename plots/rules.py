@@ -15,11 +15,12 @@ Times = dict[str, dict[tuple[str, str], float]]  # by problem, then by variant a
 
 
 def holds(condition: str, features: dict) -> bool:
-    """"k<=21", "dims>128" or "metric=euclidean|manhattan"."""
-    name, relation, value = re.fullmatch(r"(\w+)(<=|>|=)(.+)", condition).groups()
+    """"k<=21", "points * dims>128" or "metric=euclidean|manhattan"."""
+    name, relation, value = re.fullmatch(r"(\w+(?: \* \w+)?)(<=|>|=)(.+)", condition).groups()
     if relation == "=":
         return str(features[name]) in value.split("|")
-    return (float(features[name]) <= float(value)) == (relation == "<=")
+    product = math.prod(float(features[factor]) for factor in name.split(" * "))
+    return (product <= float(value)) == (relation == "<=")
 
 
 def ruled(tree: dict, features: dict, times: dict) -> tuple[str, str] | None:
@@ -93,12 +94,17 @@ def mean(regrets: list[float]) -> str:
 
 
 def section(tree: dict, evidence: Evidence) -> str:
+    """A tree's rules and its regrets on all of its problems, and on those that are looked at alone."""
+    text = f"\n### {tree['id']}\n\n" + "".join(f"{i}. {describe(rule)}\n" for i, rule in enumerate(tree["rules"], 1))
+    return text + "".join(grades(tree | {"where": tree[where]}, evidence) for where in ("where", "alone") if where in tree)
+
+
+def grades(tree: dict, evidence: Evidence) -> str:
     family = tree["family"]
     root = trees.parse(read_json(tree_file(evidence.folder, family)))
     sorts = {"measured": graded(tree, root, evidence.swept.get(family, [])),
              "unseen": graded(tree, root, right_rows(evidence.exports / "unseen").get(family, []))}
-    text = f"\n### {family}\n\n" + "".join(f"{i}. {describe(rule)}\n" for i, rule in enumerate(tree["rules"], 1))
-    text += "\n" + paragraph("Problems with " + ", ".join(f"`{c}`" for c in tree["where"]) + ":") + "\n"
+    text = "\n" + paragraph("Problems with " + ", ".join(f"`{c}`" for c in tree["where"]) + ":") + "\n"
     text += table(["regret", "problems", "how many", "geometric mean", "P90", "largest"],
                   [[name, sort, *figures(regrets)] for sort, found in sorts.items() for name, regrets in found.items()])
     for sort, about in (("unseen", "On unseen problems, which nothing was trained on,"),
@@ -114,5 +120,5 @@ def section(tree: dict, evidence: Evidence) -> str:
 
 def rules_section(folder: Path, evidence: Evidence) -> str:
     body = read_json(folder / "rules.json")
-    text = "\n## K-fig33-34: the thesis' decision trees as rules\n\n" + paragraph(body["about"])
+    text = "\n## K-fig33-34: the thesis' decision trees\n\n" + paragraph(body["about"])
     return text + "".join(section(tree, evidence) for tree in body["trees"])

@@ -8,6 +8,7 @@ usage: published_page_test.py PATH_OF_ESPALIER FOLDER_OF_EXPORTS
 import dataclasses
 import json
 import re
+import statistics
 import subprocess
 import sys
 import unittest
@@ -26,6 +27,7 @@ from rules import graded, holds, learned, ruled  # noqa: E402
 
 RESULTS = REPOSITORY / "results"
 PRINTED = {entry["id"]: entry for entry in json.loads((RESULTS / "published/tables.json").read_text())["tables"]}
+PRINTED_TREES = json.loads((RESULTS / "published/rules.json").read_text())["trees"]
 ALL_TABLES = [*tables(), *coherence_tables(), *lab_tables()]
 
 
@@ -277,6 +279,8 @@ class Rules(unittest.TestCase):
         self.assertTrue(holds("k<=21", {"k": "21"}))
         self.assertFalse(holds("k<=21", {"k": "22"}))
         self.assertTrue(holds("k>21", {"k": "22"}))
+        self.assertTrue(holds("points * dims<=134217728", {"points": "1048576", "dims": "128"}))
+        self.assertFalse(holds("points * dims<=134217728", {"points": "1048577", "dims": "128"}))
         self.assertTrue(holds("metric=euclidean|cosine", {"metric": "cosine"}))
         self.assertFalse(holds("metric=euclidean|cosine", {"metric": "manhattan"}))
 
@@ -301,9 +305,20 @@ class Rules(unittest.TestCase):
         self.assertEqual(graded(self.TREE, self.LEARNED, rows),
                          {"rules": [3.0], "rules among documented variants": [2.0], "learned tree": [1.0]})
 
+    def test_the_newer_printed_tree_is_the_better_one(self):
+        """Geometric means of the regret on all problems and on mixed ones alone, of all variants and of documented ones."""
+        h200 = Evidence.load(RESULTS / "nvidia-h200", EXPORTS)
+        root = trees.parse(json.loads((REPOSITORY / "kernels/selectors/distance/nvidia-h200.tree").read_text()))
+        names = ("rules", "rules among documented variants")
+        means = [[statistics.geometric_mean(graded({**tree, "where": tree[where]}, root, h200.swept["distance"])[name])
+                  for where in ("where", "alone") for name in names] for tree in PRINTED_TREES[:2]]
+        for tree, expected in zip(means, ((2.12, 1.18, 2.2, 1.22), (2.86, 1.6, 4.7, 2.59))):
+            for found, mean in zip(tree, expected):
+                self.assertAlmostEqual(found, mean, delta=0.05)
+
     def test_committed_rules_are_graded(self):
         h200 = Evidence.load(RESULTS / "nvidia-h200", EXPORTS)
-        for tree in json.loads((RESULTS / "published/rules.json").read_text())["trees"]:
+        for tree in PRINTED_TREES:
             learned_tree = json.loads((REPOSITORY / "kernels/selectors" / tree["family"] / "nvidia-h200.tree").read_text())
             found = graded(tree, trees.parse(learned_tree), h200.swept[tree["family"]])
             self.assertGreater(len(found["rules"]), 50)
@@ -313,6 +328,47 @@ class Rules(unittest.TestCase):
                             right_rows(EXPORTS / "nvidia-h200" / "unseen").get(tree["family"], []))
             self.assertGreater(len(unseen["rules"]), 20)
             self.assertGreaterEqual(min(unseen["rules"]), 1.0)
+
+
+class PrintedTrees(unittest.TestCase):
+    """The thesis' sentences, each on both sides of its condition, where every variant can run."""
+    FERMI, OLDER, SELECTION = PRINTED_TREES
+    FITS, TOO_LARGE = 1 << 20, (1 << 20) + 1  # points of 128 attributes: 2^27 elements, and more
+    DISTANCES = {(variant, configuration): 1.0 for variant, configuration in (
+        ("texture_1d_shared_tile", "default"), ("texture_2d", "default"), ("texture_1d", "texture_types=0"),
+        ("texture_1d", "texture_types=1"), ("shared_load_all", "default"), ("shared_load_tile", "default"))}
+    LISTS = {(variant, configuration): 1.0 for variant, configuration in (
+        ("register_insertion", "block=256;texture=0"), ("register_insertion", "block=256;texture=1"),
+        ("register_insertion", "block=64;texture=1"), ("local_insertion", "block=256"))}
+
+    def picks(self, tree: dict, metric: str, points: int, dims: int) -> str:
+        return ruled(tree, {"metric": metric, "points": points, "dims": dims}, self.DISTANCES)[0]
+
+    def test_euclidean_through_a_1d_texture_while_it_fits_one(self):
+        for tree in (self.FERMI, self.OLDER):
+            self.assertEqual(self.picks(tree, "euclidean", self.FITS, 128), "texture_1d_shared_tile")
+            self.assertEqual(self.picks(tree, "euclidean", self.TOO_LARGE, 128), "shared_load_all")
+            self.assertEqual(self.picks(tree, "euclidean", self.TOO_LARGE, 129), "shared_load_tile")
+
+    def test_mixed_on_fermi_by_the_number_of_attributes(self):
+        for points in (1, self.FITS, self.TOO_LARGE):
+            self.assertEqual(self.picks(self.FERMI, "mixed_euclidean", points, 128), "shared_load_all")
+            self.assertEqual(self.picks(self.FERMI, "mixed_euclidean", points, 129), "shared_load_tile")
+
+    def test_mixed_before_fermi_through_textures_while_they_hold_the_set(self):
+        for points, dims, variant in ((65536, 128, "texture_2d"), (65537, 128, "texture_1d"), (4096, 32768, "texture_2d"),
+                                      (4096, 32769, "shared_load_tile"), (4095, 32769, "texture_1d"),
+                                      (self.FITS, 128, "texture_1d"), (self.TOO_LARGE, 128, "shared_load_all"),
+                                      (self.TOO_LARGE, 129, "shared_load_tile")):
+            self.assertEqual(self.picks(self.OLDER, "mixed_euclidean", points, dims), variant, f"{points} x {dims}")
+
+    def test_lists_in_registers_up_to_21(self):
+        def picks(k: int, elements: int) -> tuple[str, str]:
+            return ruled(self.SELECTION, {"k": k, "elements": elements}, self.LISTS)
+
+        self.assertEqual(picks(21, 1 << 27), ("register_insertion", "block=256;texture=1"))
+        self.assertEqual(picks(21, (1 << 27) + 1), ("register_insertion", "block=256;texture=0"))
+        self.assertEqual(picks(22, 1), ("local_insertion", "block=256"))
 
 
 if __name__ == "__main__":
