@@ -28,7 +28,8 @@ using smallest_k::value_of;
 
 constexpr int threads_for(int tile) { return tile > 256 ? tile : 256; }
 
-/// Queries first.. of all, with as many tiles of queries as of blocks in a column.
+/// What both kernels are given: a chunk of `count` queries from `first` on, and all points. Blocks are numbered along
+/// the tiles of points.
 struct Ranked {
     const float* query_values;
     const float* point_values;
