@@ -348,7 +348,7 @@ std::vector<Problem> squares(Metric metric, std::initializer_list<std::int64_t> 
 
 /// The sources' data come from the host and so do ours.
 std::vector<PublishedTable<Problem>> published() {
-    // What differs between the two is the overlap alone: both have page-locked memory and as many chunks.
+    // The two differ in the overlap alone: both have page-locked memory and as many chunks.
     const std::vector<std::string_view> overlap{"asynchronous:chunks=8", "asynchronous:chunks=32",
                                                 "synchronous:chunks=8", "synchronous:chunks=32"};
     // A CPU's queries are where it is.
@@ -375,7 +375,7 @@ std::vector<PublishedTable<Problem>> published() {
              {"asynchronous:chunks=8", "two_stage", "fused_tile"}},
             {"K12 K13", on_the_cpu, {"cpu_two_stage:budget_mib=64"}},
             {"P1", single_queries, {"enumeration_sort"}},
-            // What K 5.4 describes and prints no figures of.
+            // K 5.4 describes this and prints no figures of it.
             {"K-5.4", kinds, {"two_stage:budget_mib=1024"}}};
 }
 
