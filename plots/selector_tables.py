@@ -15,10 +15,13 @@ def mean(figures: dict | None) -> str:
     return number(None) if not figures or figures["regret_geomean"] is None else f"{figures['regret_geomean']:.3f}"
 
 
+def meets_targets(figures: dict | None) -> bool:
+    return bool(figures) and all(figures[name] is not None and figures[name] <= most for name, most in TARGETS.items())
+
+
 def held_out(figures: dict | None) -> str:
     """The mean, bold where the targets are met."""
-    met = figures and all(figures[name] is not None and figures[name] <= most for name, most in TARGETS.items())
-    return f"**{mean(figures)}**" if met else mean(figures)
+    return f"**{mean(figures)}**" if meets_targets(figures) else mean(figures)
 
 
 def unseen(figures: dict | None) -> tuple[str, str]:
@@ -44,15 +47,18 @@ def device_table(title: str, families: dict) -> str:
 
 
 def held_out_table(devices: dict[str, dict]) -> str:
-    """Devices that `judge` has graded nothing of: a line each, of each family the mean held out and the leaves."""
-    names = sorted({name for families in devices.values() for name, found in families.items() if leaves_a_choice(found)})
+    """Devices that `judge` has graded nothing of: a line each, with the family that is the worst held out."""
     rows = []
     for title, families in devices.items():
-        cells = [f"{held_out(families[name]['held_out'])} ({families[name]['leaves']})" if name in families else number(None)
-                 for name in names]
-        choices = [found["dispatch_ns"] for found in families.values() if found["dispatch_ns"] is not None]
-        rows.append([title, *cells, f"{min(choices):.0f}–{max(choices):.0f}" if choices else number(None)])
-    return table(["held out (leaves)", *names, "choice"], rows)
+        found = {name: of for name, of in families.items()
+                 if leaves_a_choice(of) and of["held_out"] and of["held_out"]["regret_geomean"] is not None}
+        worst = max(found, key=lambda name: found[name]["held_out"]["regret_geomean"])
+        met = sum(meets_targets(of["held_out"]) for of in found.values())
+        choices = [of["dispatch_ns"] for of in families.values() if of["dispatch_ns"] is not None]
+        rows.append([title, f"{met} of {len(found)}", f"{worst} {mean(found[worst]['held_out'])}",
+                     sum(of["leaves"] for of in found.values()),
+                     f"{min(choices):.0f}–{max(choices):.0f}" if choices else number(None)])
+    return table(["held out", "families within the targets", "worst mean", "leaves in all", "choice"], rows)
 
 
 def with_figures(text: str, results: Path, devices: dict[str, str]) -> str:
