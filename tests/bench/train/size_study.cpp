@@ -53,7 +53,7 @@ void study(const std::string& key) {
         for (std::size_t i = 0; i < trees.size(); ++i) {
             const std::size_t leaves = trees[i].leaves.size();
             const bool is_chosen = i == of.validation.smallest, is_apart = shown == 0 || 4 * leaves <= 3 * shown;
-            if (!is_chosen && !is_apart) continue;
+            if (!is_chosen && (!is_apart || leaves == trees[of.validation.smallest].leaves.size())) continue;
             const auto pick = [&](const std::string& problem) {
                 return pick_of(*of.family, device.device, matrix, trees[i], problem);
             };
