@@ -348,7 +348,7 @@ std::vector<Problem> squares(Metric metric, std::initializer_list<std::int64_t> 
 
 /// The sources' data come from the host and so do ours.
 std::vector<PublishedTable<Problem>> published() {
-    // The two differ in the overlap alone: both have page-locked memory and as many chunks.
+    // What differs between the two is the overlap alone: both have page-locked memory and as many chunks.
     const std::vector<std::string_view> overlap{"asynchronous:chunks=8", "asynchronous:chunks=32",
                                                 "synchronous:chunks=8", "synchronous:chunks=32"};
     // A CPU's queries are where it is.
