@@ -1,8 +1,8 @@
-# What makes a build from nothing fast: sources compiled in groups, and headers compiled once.
+# Makes a build from nothing fast: compiles sources in groups, and headers once.
 
 option(ESPALIER_GROUPS "Compile sources of the harness and the library in groups; OFF suits clang-tidy and small edits" ON)
 option(ESPALIER_PRECOMPILED "Compile the headers that most tests include once" ON)
-# What ccache needs of GCC to know what it has compiled.
+# ccache needs this option of GCC to know what it has compiled.
 set(ESPALIER_PRECOMPILED_OPTIONS $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
 
 # espalier_grouped(<out> <name> <count> <sources...>): <count> sources that include the given ones, which lie below the

@@ -1,4 +1,4 @@
-# What the library dispatches with, generated from the folders of variants/ and the trees of kernels/selectors/.
+# Generates the library's dispatch tables from the folders of variants/ and the trees of kernels/selectors/.
 #
 # A file <selectors-dir>/<family>/<device-key>.tree is a tree as `espalier train` writes it. The build makes tables of all
 # trees of a family, which the compiler checks: what they rank are enumerators of the family's variants.

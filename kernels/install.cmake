@@ -29,7 +29,7 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/espalierConfigVersi
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/espalierConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/espalierConfigVersion.cmake
         DESTINATION ${package_dir})
 
-# What a linker needs beside a static library. Of Libs, not of Libs.private: only this library is installed, and whoever
+# A linker needs this beside a static library. Of Libs, not of Libs.private: only this library is installed, and whoever
 # asks plainly (pkg-config --libs) would else not find out that it is a static one. OpenMP by name, not by path: it belongs to the user's compiler.
 set(static_libs "")
 set(ESPALIER_PC_CFLAGS "")

@@ -11,6 +11,6 @@ if(ESPALIER_DOXYGEN AND ESPALIER_PYTHON)
     COMMAND ${ESPALIER_DOXYGEN} ${CMAKE_CURRENT_BINARY_DIR}/Doxyfile
     COMMENT "Writing ${ESPALIER_REFERENCE_DIR}/html"
     VERBATIM)
-  # What was written is installed with the library.
+  # The pages that were written are installed with the library.
   install(DIRECTORY ${ESPALIER_REFERENCE_DIR}/html DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 endif()

@@ -17,7 +17,7 @@ struct NearPoint {
 /// fewer than k.
 std::vector<NearPoint> nearest(const std::vector<double>& distances, std::int64_t k);
 
-/// What each neighbour's vote counts: see `Vote`. 0 for one at distance NaN.
+/// The weight of each neighbour's vote: see `Vote`. 0 for one at distance NaN.
 std::vector<double> vote_weights(const std::vector<NearPoint>& neighbours, Vote vote);
 
 /// The prediction of the neighbours: see `Task`. kNoClass or NaN if none has a say.

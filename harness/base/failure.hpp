@@ -8,7 +8,7 @@
 
 namespace espalier::bench {
 
-/// What `espalier` exits with, as docs/commands.md and the help say. Every error message names its fix.
+/// The exit codes of `espalier`, as docs/commands.md and the help say. Every error message names its fix.
 enum class ExitCode {
     ok = 0,
     failed_variants = 1,  ///< finished, but some variant was wrong, crashed or timed out

@@ -1,4 +1,4 @@
-// What GCC's -fsanitize=thread calls before every access to memory. Linked without ThreadSanitizer's own
+// GCC's -fsanitize=thread calls these before every access to memory. Linked without ThreadSanitizer's own
 // runtime, which knows nothing of blocks and barriers: the executor checks the accesses instead. Built
 // into programs whose kernels are compiled with that option (ESPALIER_RACES) and into no others.
 

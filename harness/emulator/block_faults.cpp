@@ -1,4 +1,4 @@
-// What a block says of its threads when they went wrong.
+// The messages of a block about its threads when they went wrong.
 
 #include <map>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the intrinsics of device/kernel.hpp ask of the executor. Only callable from within a kernel.
+// The intrinsics of device/kernel.hpp ask this of the executor. Only callable from within a kernel.
 
 #include <array>
 #include <cstddef>
@@ -31,7 +31,7 @@ struct SharedArray {
     std::size_t alignment;
 };
 
-/// What a lane brings to a warp-wide operation, and what it takes away.
+/// The operands that a lane brings to a warp-wide operation, and its result.
 struct Lane {
     std::uint64_t value = 0;
     unsigned argument = 0;

@@ -8,7 +8,7 @@
 
 namespace espalier::device::host {
 
-/// What a launch runs in each thread: a function with its arguments bound.
+/// The work of each thread of a launch: a function with its arguments bound.
 struct ThreadBody {
     void (*call)(const void* bound) = nullptr;
     const void* bound = nullptr;

@@ -40,7 +40,7 @@ struct Race {
 /// that a race is found in whatever order the threads happen to run. Remembers for every byte of
 /// shared and device memory the last write and the last reads.
 ///
-/// What orders two accesses of a block: a barrier of the block, a __syncwarp of both lanes (directly or
+/// Two accesses of a block are ordered by a barrier of the block, a __syncwarp of both lanes (directly or
 /// through other lanes; shuffles and votes order nothing, as CUDA documents), a fence of the first thread
 /// followed by an atomic or volatile access of the second. What orders accesses of two blocks: a fence in
 /// the first block after its access, followed by an atomic or volatile access in the second block. The

@@ -1,4 +1,4 @@
-// What the warp-wide operations compute once all of their lanes have arrived.
+// The results of warp-wide operations, computed once all of their lanes have arrived.
 
 #include "harness/emulator/warp.hpp"
 

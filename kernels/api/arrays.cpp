@@ -35,7 +35,7 @@ Copies copies_of(const Transport& transport, const ArraySpec& spec, const void* 
     if (spec.use == Use::scratch) return {.scratch = true};
     const bool turns = spec.item_dims > 0 || spec.is_turned;
     if (!transport.on_gpu()) return {.packed = spec.pitch != 0 && !turns, .transposed = turns};
-    // What is transposed is read and written by a kernel of our own, at any address.
+    // A transposed array is read and written by a kernel of our own, at any address.
     return {.packed = memory_of(transport, spec) == Memory::host || spec.pitch != 0 ||
                       (!spec.any_address && !turns && !aligned_for_gpus(data)),
             .transposed = turns};
@@ -82,7 +82,7 @@ std::optional<Error> wrong_address(const ArraySpec& spec, const void* data) {
                    " bytes");
 }
 
-/// What is wrong with where an array of a call on a GPU lies.
+/// Says what is wrong with the place of an array of a call on a GPU.
 std::optional<Error> wrong_place(const Transport& transport, std::string_view name, const void* data, Memory memory) {
     const device::Place place = device::place_of(data);
     if (place.on_host && place.on_device) return std::nullopt;
@@ -164,7 +164,7 @@ public:
             if (copies.packed) data = pack(spec, data);
             return copies.transposed ? transpose(spec, data) : data;
         }
-        // What a variant writes comes first; `bring_back` knows that its transposed copy is next to it.
+        // The array that a variant writes comes first; `bring_back` knows that its transposed copy is next to it.
         if (copies.count() > 0) data = take(spec);
         if (copies.count() > 1) take(spec);
         return data;

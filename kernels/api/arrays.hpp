@@ -95,7 +95,7 @@ struct Transport {
     [[nodiscard]] bool on_gpu() const { return device->info.kind == DeviceKind::cuda; }
 };
 
-/// What workspaces and the arrays of GPU variants are aligned to: what a texture's base address needs, and what
+/// The alignment of workspaces and of GPU variants' arrays: what a texture's base address needs, and what
 /// cudaMalloc therefore gives, on every architecture so far. On the CPU a cache line, and the widest vector.
 inline constexpr std::size_t kGpuAlignment = 512, kCpuAlignment = 64;
 

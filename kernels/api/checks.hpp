@@ -10,7 +10,7 @@
 #include "espalier/error.hpp"
 #include "espalier/options.hpp"
 
-/// What is wrong with a call's arguments, each check in words that name the argument; nothing if it passes.
+/// Checks of a call's arguments, each of which says what is wrong and names the argument; nothing if it passes.
 namespace espalier {
 
 inline Error invalid(std::string message) { return {ErrorCode::invalid_argument, std::move(message)}; }
@@ -21,7 +21,7 @@ bool is_enumerator(Enum value, Enum last) {
     return static_cast<int>(value) >= 0 && value <= last;
 }
 
-/// What is wrong with `Options::memory`.
+/// Says what is wrong with `Options::memory`.
 std::optional<Error> invalid_memory(Memory memory);
 
 /// An array that a call cannot do without, of `count` elements: of none it may be null.
@@ -50,7 +50,7 @@ struct Stride {
 /// A stride must be that of rows which do not overlap, and the last row must be within reach of an index.
 std::optional<Error> invalid_stride(const Stride& stride);
 
-/// What is wrong with arrays of other sizes than those planned for.
+/// Says what is wrong with arrays of other sizes than those planned for.
 struct SizedAs {
     std::string_view name;
     std::int64_t given, planned;

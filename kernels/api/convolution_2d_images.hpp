@@ -12,7 +12,7 @@
 
 namespace espalier {
 
-/// What is wrong with the pitch of an image of a valid shape.
+/// Says what is wrong with the pitch of an image of a valid shape.
 inline std::optional<Error> invalid_pitch(std::string_view name, const ImageShape& shape, std::int64_t pitch) {
     return invalid_stride({.name = name,
                            .of = "a row",
@@ -22,7 +22,7 @@ inline std::optional<Error> invalid_pitch(std::string_view name, const ImageShap
                            .unit = "bytes"});
 }
 
-/// What is wrong with a pair of images whose first has a valid shape.
+/// Says what is wrong with a pair of images whose first has a valid shape.
 std::optional<Error> unlike(const ConstImage& image, const Image& result);
 
 /// Two images of one shape as a call has them, or a plan was made for them.
@@ -42,10 +42,10 @@ struct ImagePair {
     }
 };
 
-/// What is wrong with a pair of images that is not the one planned for.
+/// Says what is wrong with a pair of images that is not the one planned for.
 std::optional<Error> other_images(const ConstImage& image, const Image& result, const ImagePair& planned);
 
-/// What a ConvolutionPlan holds: a variant for filters of 5x5, or how one of 7x7 is computed.
+/// The contents of a ConvolutionPlan: a variant for filters of 5x5, or how one of 7x7 is computed.
 inline namespace v1 {
 struct ConvolutionPlanState : PlanState {
     using PlanState::PlanState;

@@ -111,7 +111,7 @@ Prepared<Sum> prepared(const Filter7x7& filter) {
     return made;
 }
 
-/// What is computed for images of one shape, and on how many threads.
+/// The computation for images of one shape, and its number of threads.
 struct LargeFilter {
     ImagePair images;
     Border border;

@@ -12,7 +12,7 @@
 
 namespace espalier::inline v1 {
 
-/// What a `Device` refers to.
+/// The state that a `Device` refers to.
 struct DeviceState {
     explicit DeviceState(DeviceInfo described, int number = -1);
 

@@ -31,7 +31,7 @@ Result<void> compute(const Device& device, const Items& queries, const Items& po
     return call_once(device, std::move(call), pointers, options);
 }
 
-/// What is wrong with the arrays of a call: all of it is said before a part of it is computed.
+/// Says what is wrong with the arrays of a call: all of it before a part of it is computed.
 std::optional<Error> wrong_arrays_of(const DeviceState& device, const DistanceCall& call, const Pointers<4>& pointers,
                                      const Options& options) {
     if (auto error = invalid_options(device, options)) return error;
@@ -64,7 +64,7 @@ Result<void> compute_in_parts(const Device& device, const Items& queries, const 
     return {};
 }
 
-/// What is wrong with the matrix of a run of a plan.
+/// Says what is wrong with the matrix of a run of a plan.
 std::optional<Error> other_matrix(const DistanceMatrix& result, const DistanceCall& call) {
     if (call.exchanged != (result.layout == MatrixLayout::row_major))
         return invalid("result.layout is not the one that the plan is for: make another plan for other layouts");

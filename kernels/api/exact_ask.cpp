@@ -60,7 +60,7 @@ bool has_missing(const double* item, std::int64_t dims) {
     return std::any_of(item, item + dims, [](double value) { return std::isnan(value); });
 }
 
-/// What a device lists for some queries of a block.
+/// The candidates that a device lists for some queries of a block.
 struct ListedQueries {
     std::vector<std::int64_t> queries;  ///< numbers in the block
     std::vector<float> distances;

@@ -37,7 +37,7 @@ inline Items shape_of(const ItemsOfDoubles& items) {
 /// The array of a set of items.
 ArraySpec spec_of(std::string_view name, const ItemsOfDoubles& items);
 
-/// What is wrong with options of a call whose arrays are in host memory.
+/// Says what is wrong with options of a call whose arrays are in host memory.
 std::optional<Error> not_on_host(const Options& options);
 
 std::optional<Error> invalid_exact_queries(const ExactKnnModel& model, const ItemsOfDoubles& queries);

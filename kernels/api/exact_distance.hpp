@@ -11,7 +11,7 @@
 /// Distances in double precision, as distance.hpp and exact_knn.hpp define them.
 namespace espalier::exact {
 
-/// What two items are compared by: one of the metrics that devices know, or one that only doubles have.
+/// The metric of two items: one that devices know, or one that only doubles have.
 enum class Comparison { euclidean, mixed_euclidean, manhattan, chebyshev, cosine, minkowski, haversine, hamming };
 
 /// Two items, attribute by attribute. Those compared by cosine are at unit length already, or zero; angles are in

@@ -42,7 +42,7 @@ std::uint64_t file_bytes_of(const Header& header) {
            points * label_bytes(header) + model_file::kChecksumBytes;
 }
 
-/// What no fit would have accepted: a checksum that is right makes no model of it.
+/// Refuses contents that no fit would have accepted: a checksum that is right makes no model of them.
 void check_header(const Header& header) {
     const auto p = std::bit_cast<double>(header.p_bits);
     const bool is_p = is(header, Comparison::minkowski) ? p >= 1 && std::isfinite(p) : p == 2;

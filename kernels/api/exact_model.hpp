@@ -56,7 +56,7 @@ private:
     std::atomic<std::int64_t> tried_{0}, solved_{0};
 };
 
-/// What is asked of a training set, and its labels.
+/// The requirements of a training set and its labels.
 struct ExactTask {
     model_file::Kind kind = model_file::Kind::exact_neighbours;
     std::int64_t k = 1;

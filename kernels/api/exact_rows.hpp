@@ -10,7 +10,7 @@
 
 namespace espalier::exact {
 
-/// What items are compared by, and how their values become what is compared.
+/// The comparison of items: its metric, and how their values become what is compared.
 struct RowRule {
     Comparison comparison = Comparison::euclidean;
     double p = 2;
@@ -35,10 +35,10 @@ struct RowRule {
 /// The rule for valid arguments.
 RowRule row_rule(const DistanceRule& rule, const ExactDistance& distance, std::int64_t dims);
 
-/// What is wrong with a distance.
+/// Says what is wrong with a distance.
 std::optional<std::string> invalid_distance(const ExactDistance& distance, std::int64_t dims);
 
-/// What is wrong with the places among the items, if they are places.
+/// Says what is wrong with the places among the items, if they are places.
 std::optional<std::string> invalid_places(const RowRule& rule, const ItemsOfDoubles& items, const char* name);
 
 /// Items in double precision, item-major, as they are compared: weighted, places in radians, for cosine at unit length

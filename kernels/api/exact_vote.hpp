@@ -12,7 +12,7 @@
 /// The vote of neighbours whose distances are doubles.
 namespace espalier::exact {
 
-/// What each neighbour weighs. Distances ascend; those at 0 (or where 1 / distance overflows) are the only ones
+/// The weight of each neighbour. Distances ascend; those at 0 (or where 1 / distance overflows) are the only ones
 /// that count if there are any. NaN has no say.
 inline std::vector<double> weights_of(std::span<const Neighbour> neighbours, Vote vote) {
     std::vector<double> weights;

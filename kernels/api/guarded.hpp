@@ -16,7 +16,7 @@ class Cancelled : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// What a caller is told of the exception that is being handled. Throws nothing, also when there is no memory for the
+/// The error that a caller is told of the exception being handled. Throws nothing, also when there is no memory for the
 /// message: `out_of_memory` is then said in as few letters as a string holds by itself.
 Error error_of_exception() noexcept;
 

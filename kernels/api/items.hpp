@@ -54,13 +54,13 @@ inline std::int64_t items_in_part(std::int64_t terms, bool is_cuda) {
 
 inline std::int64_t value_count(const Items& items) { return items.count * items.dims; }
 
-/// What is wrong with a set of another size or layout than the one planned for, whose values are of no account.
+/// Says what is wrong with a set of another size or layout than the one planned for; its values are of no account.
 std::optional<Error> other_items(const Items& items, const std::string& name, const Items& planned);
 
-/// What is wrong with a value of `Missing`.
+/// Says what is wrong with a value of `Missing`.
 std::optional<Error> invalid_missing(Missing missing);
 
-/// What two sets of items and the rule to compare them must fulfil, apart from their values.
+/// The conditions that two sets of items and the rule to compare them must fulfil, apart from their values.
 std::optional<Error> invalid_comparison(const Items& queries, const Items& points, const DistanceRule& rule);
 
 }  // namespace espalier

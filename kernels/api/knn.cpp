@@ -47,7 +47,7 @@ Problem streamed_problem_of(const KnnModel& model, std::int64_t queries, const O
     return problem;
 }
 
-/// What is wrong with the arrays of a call whose queries and predictions stay on the host: they are checked as if they
+/// Says what is wrong with arrays of a call whose queries and predictions stay on the host: they are checked as if they
 /// were brought to the device.
 std::optional<Error> wrong_host_arrays(const Planned<KnnCall>& planned, const Items& queries, const Wanted& wanted) {
     KnnCall brought = planned.call;
@@ -221,7 +221,7 @@ std::shared_ptr<const KnnModel> KnnBase::with_missing_allowed() const noexcept {
 
 namespace {
 
-/// What is wrong with the lists of a run of a plan that has some.
+/// Says what is wrong with the lists of a run of a plan that has some.
 std::optional<Error> other_lists(const NeighbourLists& lists, const KnnCall& call) {
     if (!call.lists_distances && !call.lists_indices) return std::nullopt;
     if (lists.layout != call.list_layout)

@@ -25,7 +25,7 @@ std::uint64_t file_bytes_of(const Header& header) {
            4 * labels_in(header) + model_file::kChecksumBytes;
 }
 
-/// What no fit would have accepted: a checksum that is right makes no model of it.
+/// Refuses contents that no fit would have accepted: a checksum that is right makes no model of them.
 void check_values(const Header& header) {
     const bool mixed = header.metric == static_cast<std::uint32_t>(Metric::mixed_euclidean);
     if (header.metric > static_cast<std::uint32_t>(Metric::cosine) ||

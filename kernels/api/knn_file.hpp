@@ -7,7 +7,7 @@
 #include "espalier/knn.hpp"
 #include "kernels/api/model_file.hpp"
 
-/// What the file of a model in single precision has behind its header (model_file.hpp): the types of the attributes (a
+/// The file of a model in single precision has behind its header (model_file.hpp): the types of the attributes (a
 /// byte each, for mixed_euclidean only), the points attribute-major as floats, and the labels of 4 bytes each (of a
 /// model without labels none).
 namespace espalier::knn_file {

@@ -45,7 +45,7 @@ struct KnnModel {
     [[nodiscard]] DistanceRule rule() const { return {problem.metric, problem.missing, training->types}; }
 };
 
-/// What a fit makes: the model, and the one for queries with missing cells, so that handing out that one takes no
+/// The result of a fit: the model, and the one for queries with missing cells, so that handing out that one takes no
 /// memory.
 struct FittedKnn {
     explicit FittedKnn(KnnModel model) : as_fitted(std::move(model)), allowing_missing(as_fitted) {
@@ -71,7 +71,7 @@ struct OwnedItems {
     [[nodiscard]] Items items() const { return {values.get(), count, dims, Layout::attribute_major}; }
 };
 
-/// What `KnnClassifier::fit` and `KnnRegressor::fit` make, of points that need no copy on a CPU.
+/// Makes the result of `KnnClassifier::fit` and `KnnRegressor::fit`, of points that need no copy on a CPU.
 Result<std::shared_ptr<const KnnModel>> fit_owned(const Device& device, OwnedItems points,
                                                   std::span<const std::int32_t> classes, const NeighbourRule& rule,
                                                   const Options& options);
@@ -79,10 +79,10 @@ Result<std::shared_ptr<const KnnModel>> fit_owned(const Device& device, OwnedIte
                                                   std::span<const float> targets, const NeighbourRule& rule,
                                                   const Options& options);
 
-/// What is wrong with the classes of points. The largest number is reserved by the variants' vote.
+/// Says what is wrong with the classes of points. The largest number is reserved by the variants' vote.
 std::optional<Error> invalid_classes(std::span<const std::int32_t> classes);
 
-/// What is wrong with the layout and the stride of lists of neighbours.
+/// Says what is wrong with the layout and the stride of lists of neighbours.
 inline std::optional<Error> invalid_lists(MatrixLayout layout, std::int64_t stride, std::int64_t queries,
                                           std::int64_t k) {
     if (!is_enumerator(layout, MatrixLayout::row_major))

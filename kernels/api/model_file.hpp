@@ -22,7 +22,7 @@
 /// all before. The header says how long the file is, so that nothing is allocated for one that is not.
 namespace espalier::model_file {
 
-/// What a file holds. The numbers are part of the format.
+/// The kind of model in a file. The numbers are part of the format.
 enum class Kind : std::uint32_t {
     classifier,
     regressor,

@@ -18,10 +18,10 @@
 
 namespace espalier {
 
-/// What is wrong with the options for this device, or nothing.
+/// Says what is wrong with the options for this device; nothing if they are right.
 std::optional<Error> invalid_options(const DeviceState& device, const Options& options);
 
-/// What is wrong with the options of a plan.
+/// Says what is wrong with the options of a plan.
 std::optional<Error> invalid_plan_options(const DeviceState& device, const Options& options);
 
 /// A workspace must be aligned, and as large as the copies of the arrays and the variant need.
@@ -205,7 +205,7 @@ Result<Explanation> explain(const P& problem, const DeviceState& device, const O
     });
 }
 
-/// What a public plan holds.
+/// The state that a public plan holds.
 inline namespace v1 {
 struct PlanState {
     PlanState(const Device& device, std::size_t bytes, bool is_deterministic)

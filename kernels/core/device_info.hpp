@@ -8,7 +8,7 @@ namespace espalier {
 
 enum class DeviceKind { cpu, cuda };
 
-/// What a selector, a `supports()` predicate or a roofline may ask of a device. A plain description:
+/// The facts of a device that selectors, `supports()` predicates and rooflines may ask for. A plain description:
 /// the one of a device that is not here is read from `results/<device-key>/device.json`.
 struct DeviceInfo {
     DeviceKind kind = DeviceKind::cpu;

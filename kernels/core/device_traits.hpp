@@ -29,7 +29,7 @@ constexpr int log2_sixteenths(double size) {
     return 16 * (static_cast<int>(bits >> 52) - 1023) + sixteenths;
 }
 
-/// What the likeness of two devices is judged by; a selector carries that of the device that it was trained on. Members
+/// Traits by which two devices are alike or not; a selector carries those of the device that it was trained on. Members
 /// of the other kind of device are as they are here, and so is what is not known.
 struct DeviceTraits {
     DeviceKind kind = DeviceKind::cpu;
@@ -46,7 +46,7 @@ struct DeviceTraits {
     std::size_t l2_bytes = 0;
     double bytes_per_second = 0;  ///< of its memory
 
-    // What is compared, taken once from the sizes above: they are given when an object is made, and not changed.
+    // The compared values, taken once from the sizes above: they are given when an object is made, and not changed.
     int log_threads = log2_sixteenths(threads);
     int log_sm_count = log2_sixteenths(sm_count);
     int log_shared = log2_sixteenths(static_cast<double>(shared_per_block));

@@ -4,7 +4,7 @@
 
 namespace espalier {
 
-/// What the selectors ask about two sizes at once. The learner computes them with these very functions, in double
+/// Selectors ask about two sizes at once by these functions. The learner computes with the very same ones, in double
 /// precision, so that the compiled tree decides as the trained one: neither a product beyond 63 bits nor a size of 0
 /// is a special case.
 

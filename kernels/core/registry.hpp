@@ -44,14 +44,14 @@ struct Registered {
     [[nodiscard]] bool linked() const { return variant.run != nullptr; }
 };
 
-/// What a caller demands of whatever runs, beyond that it can run the problem.
+/// Demands of a caller on the variant that runs, beyond that it can run the problem.
 struct Demands {
     bool deterministic = false;  ///< equal runs on one device give equal bits
     bool only_enqueues = false;  ///< `run` neither waits for its GPU nor allocates
     bool exact = false;          ///< of whole numbers, what is equal comes out equal
 };
 
-/// What of the demands a variant does not meet, in words; empty if it meets them.
+/// Names the demand that a variant does not meet, in words; empty if it meets them all.
 template <class P>
 std::string unmet(const Registered<P>& entry, const Demands& demands) {
     const Variant<P>& variant = entry.variant;
@@ -75,7 +75,7 @@ inline std::string foreign_reason(std::string_view foreign) {
     return "is code for " + std::string(foreign) + " processors, this build is for others";
 }
 
-/// What of the problem the variant does not know of: a feature that it does not list, not at its default.
+/// Declines a problem with a feature that the variant does not list and that is not at its default.
 template <class P>
 Support knows_features(const Registered<P>& entry, const P& problem) {
     for (std::uint64_t left = entry.unlisted; left != 0; left &= left - 1) {

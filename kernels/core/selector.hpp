@@ -51,7 +51,7 @@ void read_features(const P& problem, double* values) {
     (std::make_index_sequence<std::size(features)>());
 }
 
-/// What a node asks about: a feature of the problem, or two.
+/// The feature of the problem, or the two, that a node asks about.
 struct Column {
     enum class Kind : std::uint8_t { feature, ratio, product };
 
@@ -127,7 +127,7 @@ struct Selector {
     }
 };
 
-/// What a selector's ranking comes down to for one problem: a variant that can run it, ready to be run.
+/// The variant of a selector's ranking that can run one problem, ready to be run.
 template <class P>
 struct Chosen {
     const Variant<P>* variant;  ///< in the registry, which lives as long as the program

@@ -9,7 +9,7 @@
 
 namespace espalier {
 
-/// What a mistyped name was probably meant to be: of the names that are offered, the nearest one by the letters that
+/// Finds the name that a mistyped one was probably meant to be: of those offered, the nearest by the letters that
 /// are wrong, missing, too many or swapped with their neighbour.
 class SimilarName {
 public:

@@ -30,7 +30,7 @@ struct Tolerance {
     bool any_order = false;  ///< a list's elements may come in any order, and of equal ones any
 };
 
-/// What a variant runs in. The caller owns everything; `workspace` lives on the device.
+/// Device, stream and memory that a variant runs with. The caller owns everything; `workspace` lives on the device.
 struct Context {
     const DeviceInfo& device;
     Stream stream = nullptr;

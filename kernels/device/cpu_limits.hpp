@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-/// What confines this process on the host's processors, and how many threads that leaves it.
+/// The limits of this process on the host's processors, and how many threads they leave it.
 namespace espalier::device {
 
 /// The CPUs, by ascending number, that the threads of this process may run on: of all threads that there were when this
@@ -45,7 +45,7 @@ struct CpuTopology {
     int all_nodes = 0;       ///< NUMA nodes of the host that have CPUs
 };
 
-/// What the system says of `cpus`; 0 and empty where it does not. `root` is put before every path.
+/// Asks the system about `cpus`; 0 and empty where it does not say. `root` is put before every path.
 CpuTopology cpu_topology(const std::vector<int>& cpus, const std::string& root = {});
 
 /// "0-3,8", as the kernel writes lists of CPUs.

@@ -16,7 +16,7 @@ inline constexpr const char* kCpuIsaVariable = "ESPALIER_CPU_ISA";
 /// never adds any; the device's name then says so. A value that names none is ignored here: see `wrong_cpu_isa`.
 DeviceInfo describe_cpu();
 
-/// What is wrong with the value of ESPALIER_CPU_ISA, with the fix; nothing if it can be used or is not set.
+/// Says what is wrong with the value of ESPALIER_CPU_ISA, with the fix; nothing if it can be used or is not set.
 std::optional<std::string> wrong_cpu_isa();
 
 }  // namespace espalier::device

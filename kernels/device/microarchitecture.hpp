@@ -5,7 +5,7 @@
 
 namespace espalier::device {
 
-/// What CPUID or the kernel tells of a processor's maker and design.
+/// The maker and design of a processor, as CPUID or the kernel tells.
 struct CpuIdentity {
     std::string_view vendor;  ///< "GenuineIntel", "AuthenticAMD"; of aarch64 the implementer's number, "0x41"
     int family = 0;           ///< with the extended family added; 0 for aarch64

@@ -1,6 +1,6 @@
 #pragma once
 
-// What both twins of device/swizzled_products.hpp have: rows in shared memory that are read without bank conflicts, and
+// The common part of both twins of device/swizzled_products.hpp: rows in shared memory read without bank conflicts, and
 // their products by the warps' instructions of device/half_tiles.hpp.
 
 #include <cstddef>

@@ -11,7 +11,7 @@ class NoChoice : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// What the selector of P's family chooses, for variants that are made of other families' operations: among those whose
+/// Chooses by the selector of P's family, for variants that are made of other families' operations: among those whose
 /// results of whole numbers are exact.
 /// Honours ESPALIER_FORCE_VARIANT. Chooses among what is linked into the program: the shipped variants
 /// in the library, all of them in the harness. Defined for the problem of every family.

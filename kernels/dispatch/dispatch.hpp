@@ -13,7 +13,7 @@
 
 namespace espalier {
 
-/// What runs for one problem, and which tree said so. Holds no memory of its own.
+/// The variant that runs for one problem, and the tree that said so. Holds no memory of its own.
 template <class P>
 struct DispatchResult {
     DispatchResult() = default;

@@ -71,7 +71,7 @@ Explanation explanation_of(const DispatchResult<P>& decision, const Tables<P>& t
     return explanation;
 }
 
-/// What `decide` decides with the same arguments.
+/// Explains the decision of `decide` with the same arguments.
 template <class P>
 Result<Explanation> explain(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
                             const ForcedVariant* forced, const Demands& demands = {}) {

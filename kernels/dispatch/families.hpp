@@ -44,13 +44,13 @@ bool is_family(std::string_view name);
 /// "coherent_sum, convolution_2d, ...": the names of all.
 std::string family_list();
 
-/// What `SimilarName` asks about a name that no family has.
+/// The question of `SimilarName` about a name that no family has.
 std::string similar_family(std::string_view name);
 
-/// What to do about a family that is not linked into this program.
+/// Says how to link a family that this program lacks.
 std::string how_to_link(std::string_view family);
 
-/// What any device, also one that is not here, would run for a problem key, and why. `forced` may be null.
+/// Explains what any device, also one that is not here, would run for a problem key. `forced` may be null.
 Result<Explanation> explain(std::string_view family, std::string_view problem, const DeviceInfo& device,
                             const ForcedVariant* forced, const Demands& demands = {});
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the generated tables of a family instantiate.
+// The generated tables of a family instantiate the templates of this header.
 
 #include "kernels/core/printable.hpp"
 #include "kernels/dispatch/choose.hpp"

@@ -26,7 +26,7 @@ public:
     /// The process environment, read at the first call and kept.
     static const Result<ForcedVariants>& of_environment();
 
-    /// What is forced for a family, or null.
+    /// Finds the variant that is forced for a family; null if none is.
     [[nodiscard]] const ForcedVariant* find(std::string_view family) const;
 
 private:
@@ -40,7 +40,7 @@ private:
 /// "variant[:configuration]", the form of `Options::variant`; nothing for an empty text.
 std::optional<ForcedVariant> parse_forced_variant(std::string_view text, std::string_view origin);
 
-/// What is wrong with the environment variables that narrow what the CPU can do, read at the first call and kept.
+/// The error in the environment variables that narrow the CPU, if there is one; read at the first call and kept.
 const std::optional<Error>& wrong_environment();
 
 /// Calls `function` with what is forced for a call of the family: by the call's own option if it has one,

@@ -196,7 +196,7 @@ private:
     }
 
     Configuration configuration_of(const Registered<P>& entry, const TreeFile::Choice& choice) {
-        // What is not linked has no tunables here to compare with: it is shown and never run.
+        // A variant that is not linked has no tunables here to compare with: it is shown and never run.
         const auto found = entry.linked() ? linked_configuration(entry, choice.configuration)
                                           : own_configuration(choice.configuration);
         if (found) return *found;

@@ -30,7 +30,7 @@ bool is_tree(const fs::path& path) {
     return name.ends_with(kEnding) || name.ends_with(kEarlierEnding);
 }
 
-/// What is in a folder. By the system's own calls: libstdc++'s iterator ends the program where it gets no memory.
+/// Lists a folder by the system's own calls: libstdc++'s iterator ends the program where it gets no memory.
 std::vector<fs::path> entries_of(const fs::path& folder) {
     const auto failed = [&] {
         return fs::filesystem_error("folder", folder, std::error_code(errno, std::generic_category()));
@@ -186,7 +186,7 @@ std::vector<LoadedSelector> load(const std::string& path) try {
     throw BadData(path + " cannot be read: " + error.code().message());
 }
 
-/// What of ESPALIER_SELECTORS was ignored, once it has been read. Never changed nor destroyed afterwards: any thread
+/// The ignored part of ESPALIER_SELECTORS, once it has been read. Never changed nor destroyed afterwards: any thread
 /// may read it at any time, also while the program ends.
 std::atomic<const std::string*> ignored{nullptr};
 

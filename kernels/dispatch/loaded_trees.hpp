@@ -49,10 +49,10 @@ inline void load_selectors_of_environment() {
     if (!detail::environment_was_read.load(std::memory_order_acquire)) detail::read_selectors_of_environment();
 }
 
-/// What of ESPALIER_SELECTORS was not loaded, and why; empty if nothing is wrong.
+/// Says which part of ESPALIER_SELECTORS was not loaded, and why; empty if nothing is wrong.
 const std::string& ignored_selectors();
 
-/// What was ignored of what was read so far, for a program's end: reads nothing.
+/// The same of the part that was read so far, for a program's end: reads nothing.
 const std::string& ignored_selectors_so_far();
 
 /// See espalier/selectors.hpp. Throw BadData and std::bad_alloc, and change nothing then.

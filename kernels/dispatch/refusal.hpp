@@ -9,7 +9,7 @@
 #include "kernels/problems/knn.hpp"
 #include "kernels/problems/smallest_k.hpp"
 
-/// What the library's calls refuse although a variant may have no objection. Explaining a choice refuses the same.
+/// The library's calls refuse these, although a variant may have no objection. Explaining a choice refuses the same.
 namespace espalier {
 
 inline std::optional<std::string> refused_channels(std::int64_t channels) {

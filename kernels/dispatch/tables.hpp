@@ -8,7 +8,7 @@
 
 namespace espalier {
 
-/// What this program can dispatch for one family. Two sets of `registry()` and `selectors()` exist per
+/// The variants and trees of one family in this program. Two sets of `registry()` and `selectors()` exist per
 /// family and the link chooses: the shipping library has the variants that its selectors name, the
 /// harness and the tests have them all.
 template <class P>

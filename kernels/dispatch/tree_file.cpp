@@ -127,7 +127,7 @@ TreeFile::Node read_split(Fields& fields, std::size_t nodes) {
     return node;
 }
 
-/// What people want to know of a tree and the library does not.
+/// Reads the facts about a tree that people want to know and the library does not.
 void read_origin(Fields& fields, TreeFile& tree) {
     constexpr std::size_t kMostVariants = 1024;
     for (const char* name :

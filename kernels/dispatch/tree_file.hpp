@@ -42,7 +42,7 @@ struct TreeFile {
     std::vector<Node> nodes;  ///< in pre-order, the root first
 };
 
-/// What no tree that is trained comes near; a file beyond it is refused before memory is taken for it.
+/// Limits that no trained tree comes near; a file beyond them is refused before memory is taken for it.
 struct TreeLimits {
     static constexpr std::size_t kBytes = std::size_t{4} << 20;
     static constexpr std::size_t kNodes = 4096;
@@ -54,7 +54,7 @@ struct TreeLimits {
 /// is wrong and names the fix, but not the file.
 TreeFile read_tree(std::string_view text);
 
-/// What a test asks about: a feature, "rows", or two, "rows / k" and "rows * k".
+/// The feature that a test asks about, "rows", or the two, "rows / k" and "rows * k".
 struct AskedFeatures {
     std::string first, second;  ///< the latter is empty for one alone
     Column::Kind kind = Column::Kind::feature;

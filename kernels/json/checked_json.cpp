@@ -56,7 +56,7 @@ private:
         return true;
     }
     bool open(json empty) {
-        // What is open does not move: nothing is added to an array while one of its elements is open.
+        // An open element does not move: nothing is added to an array while one of its elements is open.
         open_.push_back(&place(std::move(empty)));
         return open_.size() <= depth_ || fail("nested deeper than " + std::to_string(depth_));
     }

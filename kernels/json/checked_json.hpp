@@ -20,7 +20,7 @@ struct JsonLimits {
 /// or printing a deep one overflows the stack.
 nlohmann::json parse_checked(std::string_view text, const JsonLimits& limits = {});
 
-/// What `parse_checked` parses, where memory may have run out: nlohmann's values allocate in their destructor, which
+/// The result of `parse_checked`, where memory may have run out: nlohmann's values allocate in their destructor, which
 /// then ends the program, this one does not. Read it where it is, a copy is one of nlohmann's again.
 class JsonDocument {
 public:

@@ -16,7 +16,7 @@ namespace espalier::convolution_2d {
 
 enum class VariantId : std::uint16_t;
 
-/// What arithmetic the coefficients allow. Which class a filter is in is a property of its 25 numbers.
+/// The arithmetic that the coefficients allow: a property of the filter's 25 numbers.
 enum class Coefficients {
     narrow,   ///< whole numbers whose every possible sum fits 16 bits, e.g. Laplace: -1 and 24
     int16,    ///< whole numbers of 16 bits

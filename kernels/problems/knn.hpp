@@ -18,7 +18,7 @@ namespace espalier::knn {
 
 enum class VariantId : std::uint16_t;
 
-/// What the attributes hold: whole numbers from 0 to 15, of which many distances are equal and what is screened by rounded
+/// The attributes' values: whole numbers 0 to 15, of which many distances are equal and what is screened by rounded
 /// ones is in doubt; or uniform random numbers. Nobody who asks for neighbours says so, and no tree may ask.
 enum class Data { whole, continuous };
 
@@ -34,7 +34,7 @@ struct Stages {
     Chosen<smallest_k::Problem> (*smallest_k)(const smallest_k::Problem&, const DeviceInfo&) = nullptr;
 };
 
-/// What is on the host if the problem's queries are there: they and copies of the points, for pipelines that
+/// The arrays on the host if the problem's queries are there: they and copies of the points, for pipelines that
 /// run a stage on the CPU, and the predictions. As the same members of `Buffers`; null for other problems.
 struct OnHost {
     const float* query_values = nullptr;

@@ -22,7 +22,7 @@ inline constexpr std::string_view kKeyNames[] = {"float32", "float16", "bfloat16
 /// Bytes of a number.
 constexpr std::size_t key_bytes(KeyType keys) { return keys == KeyType::float16 || keys == KeyType::bfloat16 ? 2 : 4; }
 
-/// What the rows hold: uniform random numbers; every value four times, from row's begin to end larger or smaller, which
+/// The rows' values: uniform random numbers; every value four times, from row's begin to end larger or smaller, which
 /// is the best or the worst that can happen to a list that grows; distances of clustered points; or eight values only,
 /// so that nearly everything ties. Nobody who asks for the k smallest knows it, and no tree may ask.
 enum class Data : std::uint8_t { uniform, ascending, descending, distances, few_values };

@@ -11,7 +11,7 @@
 /// From the trees of kernels/selectors/ to the tables that are compiled into the library: a step of the build.
 namespace espalier::tables {
 
-/// What of a family's problems the tables need.
+/// The part of a family's problems that the tables need.
 struct FamilySource {
     struct Feature {
         std::string_view name, expression;  ///< the latter reads it from `problem`

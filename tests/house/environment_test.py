@@ -53,7 +53,7 @@ class Environment(unittest.TestCase):
         self.assertEqual({name: path for name, path in found.items() if name not in documented()}, {})
 
     def test_nothing_else_is(self):
-        tests = {name for _, text in sources("tests/*.cpp") for name in OWN.findall(text)}
+        tests = {name for _, text in sources("tests/**/*.cpp") for name in OWN.findall(text)}
         self.assertEqual(documented() - set(looked_at()) - tests, set())
 
     def test_no_shell_is_started(self):

@@ -67,7 +67,7 @@ class EarlierSource(unittest.TestCase):
         tree = self.device.parent / "selectors" / "dot" / f"{self.device.name}.tree"
         tree.parent.mkdir(parents=True)
         tree.write_text(json.dumps(TREE))
-        row = "| `elements=8` | ours{} | 0.001 | cub 0.003 | 3.00 |"
+        row = "| dot | 1 of 1 | 3.00 | `elements=8` | ours 0.001{} | cub 0.003 |"
         self.assertIn(row.format(", earlier source"), peers_page([self.device], exports, {("dot", "ours"): "new"}))
         self.assertIn(row.format(""), peers_page([self.device], exports, {("dot", "ours"): "old"}))
 

@@ -7,7 +7,7 @@
 
 namespace espalier::bench {
 
-/// What no file that is read as a whole comes near: trees, selectors as C++, summaries.
+/// A limit that no file that is read as a whole comes near: trees, summaries.
 inline constexpr std::size_t kLargestWholeFile = std::size_t{64} << 20;
 
 /// The bytes of a regular file; nothing if there is none. Throws `BadData`, which names the file and the fix, if what

@@ -32,7 +32,7 @@ std::string temporary_name(const std::string& target) {
     return (path.parent_path() / name).string();
 }
 
-/// What this process printed so far comes first.
+/// Flushes stdout, because the output of this process so far comes first.
 std::FILE* standard_output() {
     std::fflush(stdout);
     const int copy = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -57,7 +57,7 @@ ReplacedFile::ReplacedFile(const std::string& path, Special special) {
     if (exists && S_ISDIR(status.st_mode)) fail(EISDIR);
     if (exists && !S_ISREG(status.st_mode) && special == Special::refused) fail(EEXIST);
     const auto target = standard ? std::nullopt : through_links(path);
-    // What has no name of its own, such as /dev/stdout of a deleted file, cannot be replaced either.
+    // A file without a name of its own, such as /dev/stdout of a deleted file, cannot be replaced either.
     if (standard || (exists && (!S_ISREG(status.st_mode) || !target))) {
         file_.reset(standard ? standard_output() : std::fopen(path.c_str(), "wbe"));
         if (!file_) fail();

@@ -13,7 +13,7 @@
 namespace espalier::bench {
 namespace {
 
-/// What is the same for all names of a file: device and inode, or the full path if it does not exist yet.
+/// Equal for all names of a file: device and inode, or the full path if it does not exist yet.
 struct Identity {
     dev_t device = 0;
     ino_t inode = 0;

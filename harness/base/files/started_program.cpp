@@ -16,7 +16,7 @@ extern char** environ;
 namespace espalier::bench {
 namespace {
 
-/// What the program's descriptors and its signals are; `pipe` is where its output goes, if that is captured.
+/// The program's descriptors and signals; its output goes to `pipe` if it is captured.
 class Setup {
 public:
     Setup(const ProgramCall& call, int pipe) {

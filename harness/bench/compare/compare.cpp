@@ -26,7 +26,7 @@ double variance_of_log(const MedianInterval& median) {
     return width * width;
 }
 
-/// What the statuses of a case's sessions say, side by side.
+/// The statuses of a case's sessions, side by side.
 struct Sessions {
     std::size_t ok = 0, failed = 0;
     const CaseRecord* failure = nullptr;  // the last

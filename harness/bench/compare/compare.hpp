@@ -40,13 +40,13 @@ struct BrokenCase {
     std::string key, status, reason;
 };
 
-/// What moved all variants of a problem together.
+/// A problem all of whose variants moved together.
 struct ShiftedProblem {
     std::string problem;  ///< family|problem
     double ratio = 1;
 };
 
-/// What was left out because others used the machine.
+/// The measurements that were left out because others used the machine.
 struct DisturbedCases {
     std::size_t measurements = 0;  ///< a case in a session
     std::size_t cases = 0;         ///< that have no other on one of the sides

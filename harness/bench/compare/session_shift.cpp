@@ -15,7 +15,7 @@ constexpr int kRounds = 4;            // of fitting sessions and cases in turns;
 using Groups = std::map<std::string, std::vector<std::size_t>>;  // indices of cases, by variant or by problem
 using BySession = std::vector<double>;
 
-/// What moved a variant on all of its problems, by session.
+/// The shift of a variant on all of its problems, by session.
 using Effects = std::map<std::string, BySession>;
 
 /// Fits time = level of the case + shift of the session, robust against cases that changed. What moved a variant on all
@@ -133,7 +133,7 @@ BySession left_of(const std::vector<std::size_t>& members, const RelativeTimes& 
     return result;
 }
 
-/// What moved the variants of these cases, as far as enough problems tell.
+/// The shifts of the variants of these cases, as far as enough problems tell.
 Effects effects_in(const RelativeTimes& times, const std::vector<TimedCase>& cases, const Sides& sides) {
     Groups variants;
     std::map<std::string, std::set<std::string>> problems;

@@ -22,7 +22,7 @@ struct Sides {
     [[nodiscard]] std::size_t sessions() const { return before + after; }
 };
 
-/// What moved all variants of a problem between the sides together.
+/// The common shift of all variants of a problem between the sides.
 struct ProblemShift {
     std::string problem;  ///< family|problem
     double difference = 0;

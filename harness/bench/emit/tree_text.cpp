@@ -72,7 +72,7 @@ private:
     const Trained& trained_;
 };
 
-/// What the likeness of devices is judged by.
+/// The traits that the likeness of devices is judged by.
 ordered_json traits_json(const DeviceInfo& device) {
     const DeviceTraits traits = traits_of(device);
     if (device.kind == DeviceKind::cpu)

@@ -50,7 +50,7 @@ private:
         }
     }
 
-    /// What there is of one problem.
+    /// The records of one problem, counted.
     struct Coverage {
         std::size_t present = 0;  ///< choices with a record
         std::size_t missing = 0;  ///< choices that could run and have none

@@ -30,7 +30,7 @@ struct EvidenceOptions {
     bool strict = false;           ///< refuse what is otherwise a notice
 };
 
-/// What one family's results on one device say, checked and reduced to what training uses.
+/// One family's results on one device, checked and reduced to the part that training uses.
 struct Evidence {
     Matrix matrix;
     std::string data_sha256;              ///< of what training used, independent of the order of rows

@@ -101,7 +101,7 @@ private:
                kMerge);
     }
 
-    /// What the records agree on; all of it, in order, where they need not.
+    /// The value that the records agree on; all of their values, in order, where they need not agree.
     std::string common(const char* what, std::string Provenance::*member) const {
         std::set<std::string> values;
         for (const Row& row : rows_) values.insert(row.record->provenance.*member);

@@ -144,7 +144,7 @@ std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
                                             : effort == Effort::full || is_standard(size, channels, coefficients, cpu))
                     problems.push_back({size.first, size.second, channels, Border::mirror, coefficients});
     if (effort == Effort::quick) return problems;
-    // What the border costs, where it is a large and a small part of the image.
+    // These show the cost of the border, where it is a large and a small part of the image.
     for (const auto border : {Border::zero, Border::replicate}) {
         if (!cpu) problems.push_back({128, 96, 3, border, Coefficients::narrow});
         for (const auto& [width, height] : {std::pair{64, 48}, {1280, 720}})

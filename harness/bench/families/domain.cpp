@@ -156,7 +156,7 @@ private:
         return text;
     }
 
-    /// What the trace does not say is drawn.
+    /// Features that the trace does not say are drawn.
     std::optional<std::string> with_trace() const {
         const auto& traces = domain_.traces;
         const std::size_t first = traces.empty() ? 0 : part_of(traces.size(), point_[0]);

@@ -126,7 +126,7 @@ public:
 
     [[nodiscard]] virtual std::vector<std::string> default_problems(DeviceKind kind, Effort effort) const = 0;
     [[nodiscard]] virtual std::vector<EdgeCase> edge_cases() const = 0;
-    /// What it is built for there; empty for a family without choices.
+    /// The problems that it is built for there; empty for a family without choices.
     [[nodiscard]] virtual Domain domain(DeviceKind kind) const = 0;
     /// The counterparts of what the source documents printed, for devices of every kind.
     [[nodiscard]] virtual std::vector<PublishedProblem> published() const = 0;

@@ -34,7 +34,7 @@ public:
     }
 
     void run(std::size_t variant, const Configuration& configuration) override {
-        // What it asked for and no byte more: pipelines cut their work into chunks that fit.
+        // It gets the bytes that it asked for and no more: pipelines cut their work into chunks that fit.
         const std::size_t bytes = reserve(variant, configuration);
         Context context{device_, nullptr, {workspace_.data(), bytes}};
         // A device is measured on all of its threads, whatever OMP_NUM_THREADS says. A GPU's description names none.

@@ -381,7 +381,7 @@ std::vector<PublishedTable<Problem>> published() {
              squares(Metric::euclidean, {1000, 10000}),
              {"tile_rank", "two_stage:budget_mib=1024", "fused_tile"}},
             {"P1", single_queries, {"enumeration_sort"}},
-            // What K 5.4 describes and prints no figures of.
+            // K 5.4 describes this and prints no figures of it.
             {"K-5.4", kinds, {"two_stage:budget_mib=1024"}}};
 }
 

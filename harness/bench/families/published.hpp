@@ -18,7 +18,7 @@ struct PublishedTable {
     /// Table names as in results/published/tables.json, with blanks between them: "K3 K4".
     std::string_view tables;
     std::vector<P> problems;
-    /// What the source compares on each problem: "variant", of which all configurations are measured, or
+    /// The choices that the source compares on each problem: "variant", of which all configurations are measured, or
     /// "variant:setting=value;setting=value" for the configurations that hold these settings.
     std::vector<std::string_view> choices;
     bool counters = false;  ///< the source prints what hardware counters show

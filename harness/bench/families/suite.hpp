@@ -16,7 +16,7 @@ struct TypedEdgeCase {
     Pattern pattern = Pattern::uniform;
 };
 
-/// What a family tells the harness beside its problem type and its variants. One function
+/// The facts that a family tells the harness beside its problem type and its variants. One function
 /// `Suite<Problem> suite()` per family, in harness/bench/families/<family>.cpp, namespace of the family.
 template <class P>
 struct Suite {
@@ -36,7 +36,7 @@ struct Suite {
     /// The problems that the family is built for; none for a family without choices.
     Domain (*domain)(DeviceKind) = nullptr;
 
-    /// What `sweep --suite published` measures; none for a family that no source document prints figures of.
+    /// The problems of `sweep --suite published`; none for a family that no source document prints figures of.
     std::vector<PublishedTable<P>> (*published)() = nullptr;
 };
 

@@ -10,7 +10,7 @@
 
 namespace espalier::bench {
 
-/// What the values of generated inputs look like. A family reads each as fits it and says how.
+/// The pattern of the values of generated inputs. A family reads each as fits it and says how.
 enum class Pattern {
     uniform,   ///< random values: what sweeps measure unless the problem itself says otherwise
     constant,  ///< all the same: every comparison is a tie

@@ -14,13 +14,13 @@
 
 namespace espalier::bench::learn {
 
-/// What a selector picks for one problem; or why it picks nothing.
+/// The choice that a selector picks for one problem, or the reason why it picks nothing.
 struct Pick {
     std::string variant, configuration;
     std::string refused{};
 };
 
-/// What became of a pick.
+/// The outcome of a pick.
 struct Verdict {
     std::string problem;
     Pick pick;
@@ -67,7 +67,7 @@ struct Judgement {
     std::string other_tree;              ///< why it is not
 };
 
-/// What this program's dispatch picks, with the trees that it has at this moment, graded by the records of one family.
+/// Grades the picks of this program's dispatch, with the trees that it has at this moment, by one family's records.
 /// `selectors` is the folder of trees, where that of the device should be: <family>/<device-key>.tree.
 Judgement judge(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
                 const std::filesystem::path& selectors, bool disturbed_too = false);

@@ -10,7 +10,7 @@
 
 namespace espalier::bench::learn {
 
-/// What a tree is grown on: the problems of a matrix, of which the first `measured` were measured and the rest
+/// The problems that a tree is grown on, as a matrix: the first `measured` rows were measured and the rest
 /// predicted.
 struct Lesson {
     Matrix matrix;

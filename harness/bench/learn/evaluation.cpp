@@ -65,7 +65,7 @@ void sum_up(const Matrix& matrix, const std::vector<Part>& parts, std::uint64_t 
     result.regret = summarise(known, seed);
 }
 
-/// What each of `ways` ways of choosing that are trained together costs.
+/// The costs of `ways` ways of choosing that are trained together.
 std::vector<HeldOut> hold_out(const Matrix& matrix, const std::vector<Part>& parts, std::size_t ways,
                               const Trainer& train, std::uint64_t seed) {
     std::vector<HeldOut> results(ways);

@@ -12,7 +12,7 @@
 
 namespace espalier::bench::learn {
 
-/// What choosing for problems that nobody trained on costs, problem by problem.
+/// The cost of choosing for problems that nobody trained on, problem by problem.
 struct HeldOut {
     /// log(time / best time) of the choice, by problem, NaN where it was never measured; empty if nothing was held out.
     std::vector<double> logs;

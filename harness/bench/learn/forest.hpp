@@ -37,7 +37,7 @@ public:
     Forest(const Table& table, std::span<const Observation> samples, std::uint64_t seed = 1,
            std::size_t trees = LearnOptions{}.trees);
 
-    /// What it predicts for every row of a table: the mean of its trees.
+    /// Predicts every row of a table: the mean of its trees.
     [[nodiscard]] std::vector<double> at(const Table& table) const;
     /// How far the trees' predictions lie apart there: their standard deviation around `means`, what `at` returned.
     [[nodiscard]] std::vector<double> spread(const Table& table, std::span<const double> means) const;
@@ -57,14 +57,14 @@ private:
     std::vector<std::uint32_t> roots_;
 };
 
-/// What forests know of problems: sizes and derived columns by their logarithm, how often two divides a size (up
+/// Problems as forests know them: sizes and derived columns by their logarithm, how often two divides a size (up
 /// to 64), a category as a column for each of its values. Absent columns and pairs are left out. `values`: rows x
 /// columns.
 Table features(std::span<const Column> columns, std::span<const double> values);
 
-/// What `features` gives, and `count` sums of logarithms of sizes and derived columns, each of them at random added,
-/// subtracted or left out (always the same draw): where two choices are equally fast often goes by a product or a ratio
-/// of sizes, which a forest that asks for one at a time has to follow in steps.
+/// Adds to the columns of `features` `count` sums of logarithms of sizes and derived columns, each of them at random
+/// added, subtracted or left out (always the same draw): where two choices are equally fast often goes by a product or
+/// a ratio of sizes, which a forest that asks for one at a time has to follow in steps.
 Table with_combinations(std::span<const Column> columns, std::span<const double> values, std::size_t count);
 
 /// log(time / best time) of every candidate for problems of `values` (rows x columns), as forests of `rows` of the

@@ -67,7 +67,7 @@ void impute(Matrix& matrix, std::span<const std::size_t> rows) {
         std::copy_n(matrix.log_times.begin() + static_cast<std::ptrdiff_t>(p * width), width,
                     logs.begin() + static_cast<std::ptrdiff_t>(p * width));
     const Surrogate surrogate(matrix, Distances(matrix, Distances::Axes::all), std::move(logs));
-    // What was measured in full is known better: noise was looked at.
+    // Problems that were measured in full are known better: noise was looked at.
     for (const std::size_t p : rows)
         if (matrix.any(p, CellState::imputed)) surrogate.enter(p, matrix);
 }

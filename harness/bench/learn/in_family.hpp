@@ -11,7 +11,7 @@
 
 namespace espalier::bench::learn {
 
-/// What a test may ask about a family's problems: its own features, in their order, then the ratio and the product of
+/// The columns that a test may ask about a family's problems: its own features, in order, then ratio and product of
 /// every two numbers of the key. The pairs belong to the learner and not to the family's headers, whose change would
 /// make its results stale. Sums of logarithms, so to speak: a threshold on a size is already one on its logarithm, on
 /// the bytes that it takes and on its share of a device's cache, because a tree is of one device.
@@ -20,7 +20,7 @@ std::vector<Column> columns_of(const Family& family);
 /// A problem's value in each of the columns, from those of the family's features.
 std::vector<double> values_of(std::span<const Column> columns, std::vector<double> features);
 
-/// What a tree is told of a problem (`Family::as_asked`): its value in each of the columns, of absent ones the default.
+/// A problem as a tree sees it (`Family::as_asked`): its value in each of the columns, of absent ones the default.
 std::vector<double> asked_values(const Family& family, std::span<const Column> columns, std::string_view problem);
 
 /// The same where no column is absent.

@@ -44,7 +44,7 @@ void append_predicted(std::span<const double> values, std::span<const double> lo
     enter_costs(to, to.rows() - 1, logs, [](std::size_t, double log) { return is_within_noise(log); });
 }
 
-/// What a choice costs. One slower than twice the best counts as twice as slow, or a few problems would decide for all.
+/// Bounds the cost of a choice: beyond twice the best it counts as twice, or a few problems would decide for all.
 double bounded(double log) { return std::min(log, std::numbers::ln2); }
 
 /// The choice that `logs` make the best of those that support a problem.
@@ -140,7 +140,7 @@ private:
         for (Tree& tree : trees) {
             constexpr std::size_t kProblemsPerLeaf = 8;  // a tree of fewer leaves cannot overfit
             const bool may_overfit = kProblemsPerLeaf * tree.leaves.size() > rows.size();
-            // What is left of fewer problems than folds says nothing of the one held out; their own times are all there
+            // The rest of fewer problems than folds says nothing of the one held out; their own times are all there
             // is.
             if (may_overfit && rows.size() >= kFolds && !generalizes())
                 tree = one_leaf(rows);

@@ -11,7 +11,7 @@
 
 namespace espalier::bench::learn {
 
-/// What choosing a candidate for a problem costs: the logarithm of its slowdown against the best
+/// The cost of choosing a candidate for a problem: the logarithm of its slowdown against the best
 /// candidate there, in millionths. Whole numbers, so that sums do not depend on the order of adding and
 /// the same data give the same tree on every machine.
 using Loss = std::int64_t;

@@ -65,14 +65,14 @@ private:
         return total;
     }
 
-    /// What the library would pay for running down the ranking.
+    /// The loss that the library would pay for running down the ranking.
     Loss walked_loss(const std::vector<std::size_t>& ranking) const {
         Loss total = 0;
         for (const std::size_t r : rows_) total += matrix_.loss_of(r, chosen(matrix_, r, ranking));
         return total;
     }
 
-    /// What no ranking that begins with `first` can beat.
+    /// A bound that no ranking that begins with `first` can beat.
     Loss least_loss_behind(std::size_t first) const {
         Loss total = 0;
         for (std::size_t i = 0; i < rows_.size(); ++i) {

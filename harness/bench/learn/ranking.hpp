@@ -7,7 +7,7 @@
 
 namespace espalier::bench::learn {
 
-/// What to run for problems like `rows`, first supported first: the ranking with the least total loss of those
+/// Ranks the choices for problems like `rows`, first supported first: the ranking with the least total loss of those
 /// that serve the rows which a choice declines with what is best for them; then, for problems that were not
 /// measured, further variants that were faster than the baseline, up to four in all; then the baseline. Where the
 /// baseline is what is best for such rows, and not all that is left, it stands there twice: the library passes over the

@@ -12,7 +12,7 @@
 
 namespace espalier::bench::learn {
 
-/// What to run in a leaf, best first, and the evidence for it, of the training problems.
+/// The ranking of a leaf, best first, and the evidence for it, of the training problems.
 struct TreeLeaf {
     std::vector<std::size_t> rows;     ///< the training problems that fell into it; its figures are of these
     std::size_t alike = 0;             ///< more of them, that were measured on devices that are alike: if there are no

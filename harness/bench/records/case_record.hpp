@@ -63,8 +63,8 @@ struct CaseRecord {
     Status status = Status::not_measured;
     std::string reason;  ///< why not ok; never empty then
 
-    /// What an `ok` result was compared with; a "twin" is the scaled-down problem: "oracle", "twin", "twin+baseline",
-    /// "twin+fastest" or "baseline" (sweep/verify.hpp).
+    /// The reference of an `ok` result; a "twin" is the scaled-down problem: "oracle", "twin", "twin+baseline",
+    /// "twin+fastest" or "baseline" (sweep/worker/verify.hpp).
     std::string verification;
 
     std::vector<double> samples_ns;  ///< raw, in the order taken; sample i of all candidates is from round i
@@ -83,7 +83,7 @@ struct CaseRecord {
     [[nodiscard]] bool is_open() const { return status == Status::not_measured; }
     /// The value of an axis in the problem's key; nothing if the key leaves it out.
     [[nodiscard]] std::optional<std::string_view> axis(std::string_view name) const;
-    /// What makes two records the same case within a device's results.
+    /// Equal for two records of the same case within a device's results.
     [[nodiscard]] std::string key() const { return family + "/" + variant + "|" + problem + "|" + configuration; }
 };
 

@@ -86,7 +86,7 @@ std::string lookup(const std::vector<std::pair<std::string, double>>& pairs, std
     return {};
 }
 
-/// What an optional feature is where neither key nor record have it; empty if this build does not know it.
+/// The value of an optional feature that neither key nor record have; empty if this build does not know it.
 std::string default_text(const CaseRecord& record, const std::string& name) {
     const Family* family = find_family(record.family);
     if (!family) return {};

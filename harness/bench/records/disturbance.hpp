@@ -23,7 +23,7 @@ inline constexpr const char* kDisturbedRounds = "disturbed_rounds";
 inline constexpr const char* kRepeatedRounds = "repeated_rounds";
 inline constexpr const char* kGpuClock = "sm_clock_mhz";
 
-/// What disturbed a measurement: other programs on its processors, other guests of the same host, a processor far below
+/// A disturbance's cause: other programs on its processors, other guests of the same host, a processor far below
 /// its fastest clock, or a GPU that heat or the power supply slowed down.
 enum class DisturbanceCause { programs, guests, slow_processor, slow_gpu };
 
@@ -39,10 +39,10 @@ struct Disturbance {
 /// on in the background: there it is 1% of its processors.
 double tolerated_share(double processors);
 
-/// What others take of the processors, if that is more than is tolerated.
+/// The share that others take of the processors, if that is more than is tolerated.
 std::optional<Disturbance> taken_by_others(double foreign_share, double steal_share, double processors);
 
-/// What disturbed a measurement with these conditions, if anything did. Records without `processors` were watched for
+/// The disturbance of a measurement with these conditions, if any. Records without `processors` were watched for
 /// too short a time to trust a share of a few percent: they count as disturbed if a share exceeds a quarter and not all
 /// of their disturbed rounds were repeated.
 std::optional<Disturbance> disturbance_of(const std::vector<std::pair<std::string, double>>& conditions);
@@ -61,7 +61,7 @@ std::string_view disturbance_name(const CaseRecord& record);
 /// "other programs used 48% of the processors"
 std::string describe(const Disturbance& disturbance);
 
-/// What most of several disturbances have in common: the most frequent cause, and the median of its shares.
+/// Sums up several disturbances: the most frequent cause, and the median of its shares.
 std::optional<Disturbance> typical(const std::vector<Disturbance>& disturbances);
 
 /// "3 of 4 problems were disturbed: other programs used 48% of the processors"
@@ -80,7 +80,7 @@ public:
     [[nodiscard]] std::size_t count() const { return disturbed_.size(); }
     [[nodiscard]] bool contains(const std::string& problem) const { return disturbed_.contains(problem); }
     [[nodiscard]] bool all() const { return count() > 0 && count() == problems(); }
-    /// What is typical of the disturbed ones; nothing if there is none.
+    /// The typical disturbance of the disturbed ones; nothing if there is none.
     [[nodiscard]] std::optional<Disturbance> disturbance() const;
     /// The warning of whoever shows the cases; empty if none is disturbed.
     [[nodiscard]] std::string warning() const;

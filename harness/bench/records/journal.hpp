@@ -11,7 +11,7 @@
 
 namespace espalier::bench {
 
-/// What one shard of a sweep set out to measure on one device. Written before its cases, so that `merge`
+/// The cases that one shard of a sweep set out to measure on one device. Written before them, so that `merge`
 /// can tell what is missing, whole shards included.
 struct PlanRecord {
     struct Item {

@@ -212,7 +212,7 @@ void keep_latest_plan(std::vector<PlanRecord>& plans) {
     std::erase_if(plans, [&](const PlanRecord& plan) { return plan.plan != latest; });
 }
 
-/// What the pool's records come to.
+/// Combines the pool's records into one device's results.
 DeviceResults combine(const Pool& pool, const MergeOptions& options, MergeReport& report) {
     DeviceResults results{.device = best_described(pool), .cases = latest(pool, report), .missing = {}};
     if (!results.cases.empty()) refuse_mixtures(pool, results.cases, options);

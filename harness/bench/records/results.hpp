@@ -19,7 +19,7 @@ struct MissingCases {
     std::string description;  ///< "3 of 12 cases are missing", "shard 2 of 4 is missing"
 };
 
-/// What is filed under results/<device-key>/.
+/// The contents of results/<device-key>/.
 struct DeviceResults {
     DeviceInfo device;
     std::vector<CaseRecord> cases;  ///< of all families; a case occurs once

@@ -8,7 +8,7 @@
 namespace espalier::bench {
 namespace {
 
-// What beats the roofline by more than these did not do its work. Ceilings are measured to a few percent and
+// A case that beats the roofline by more than these did not do its work. Ceilings are measured to a few percent and
 // clocks move; a write-back cache takes outputs that reach memory after the clock has stopped.
 constexpr double kMemorySlack = 4;
 // A variant may honestly need fewer operations than the family's cost model counts: tensor cores have 13

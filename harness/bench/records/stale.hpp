@@ -25,7 +25,7 @@ struct StaleVariant {
 /// this build does not know cannot be compared.
 std::vector<StaleVariant> find_stale(std::span<const CaseRecord> records);
 
-/// What results/<device-key>/known_stale.json says of "family/variant": that its records are to be used although
+/// An entry of results/<device-key>/known_stale.json for "family/variant": its records are to be used although
 /// its source has changed into `source_id`, and why that is right for the time being.
 struct KnownStale {
     std::string source_id, reason;

@@ -17,7 +17,7 @@ struct RecordSet {
     std::filesystem::path place;  ///< <key>, <key>/unseen, <key>/peers, published/<key>
 };
 
-/// What `results` holds of a device: its sweep, its unseen problems, its peers, and its cases of the published suite.
+/// The records of a device in `results`: its sweep, its unseen problems, its peers, its cases of the published suite.
 std::vector<RecordSet> record_sets(const std::filesystem::path& results, const std::string& device_key);
 
 /// The cases of the published suite, of every device.

@@ -56,7 +56,7 @@ void add_settings(ordered_json& configuration, std::string_view text) {
     }
 }
 
-/// What the format calls the ways of failing.
+/// The format's names of the ways of failing.
 std::string_view invalidity(Status status) {
     switch (status) {
         case Status::ok: return "correct";

@@ -38,7 +38,7 @@ Items items_of(const std::string& problem) {
     return items;
 }
 
-/// What all problems of a family have in common is said once, beside its name.
+/// The items that all problems of a family have in common; they are said once, beside its name.
 Items common_items(std::span<const Winner> winners) {
     Items common = items_of(winners.front().best->problem);
     for (const Winner& winner : winners) {

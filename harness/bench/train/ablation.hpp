@@ -15,7 +15,7 @@ using VariantSet = std::set<std::size_t>;
 /// The variants that a trained selector could choose, the baseline's included.
 VariantSet variants_of(const Trained& trained);
 
-/// What becomes of a selector that has only some of the variants. Regrets stay those against the best choice of all
+/// A selector that has only some of the variants, and its regrets. These stay those against the best choice of all
 /// variants, so that they show what the missing ones were worth. The baseline is always kept: rankings end in it.
 struct Ablation {
     VariantSet kept;

@@ -10,17 +10,17 @@
 
 namespace espalier::bench::learn {
 
-/// What one way of choosing decides for every problem of a matrix.
+/// The decisions of one way of choosing for every problem of a matrix.
 struct Decisions {
     std::vector<std::string> choices;  ///< "variant configuration", by problem
     std::vector<std::string> regions;  ///< the path to the leaf, by problem
     std::vector<double> logs;          ///< log(time / best time), by problem; NaN where the choice has no time here
 };
 
-/// What the tree decides for the problems that it was trained on.
+/// The tree's decisions for the problems that it was trained on.
 Decisions decisions_of(const Trained& trained);
 
-/// What a tree that was written earlier (its file) decides for the problems of `trained`, by the times that
+/// The decisions of a tree that was written earlier (its file) for the problems of `trained`, by the times that
 /// `trained` has. Nothing if the text is no tree of this family any more.
 std::optional<Decisions> decisions_of(std::string_view tree, const Trained& trained, const DeviceInfo& device);
 

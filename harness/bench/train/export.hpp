@@ -7,7 +7,7 @@
 
 namespace espalier::bench::learn {
 
-/// What was trained on, for other learners: {"device_key", "family", "data_sha256", "features": names,
+/// The training data for other learners: {"device_key", "family", "data_sha256", "features": names,
 /// "categories": count per feature (0: a number), "choices": "variant configuration", "problems": keys,
 /// "values": problems x features, "log_slowdown": problems x choices as in `Matrix::slowdown`,
 /// "measured": problems x choices, "folds": the held-out problems' indices of the folds of `evaluate`}.

@@ -9,7 +9,7 @@
 
 namespace espalier::bench::learn {
 
-/// What the problems of one device would cost with the tree of another one.
+/// The regret of one device's problems with the tree of another one.
 struct TransferCell {
     std::string tree;         ///< device key, or "baseline" for no tree at all
     double regret = 1;        ///< geometric mean, over the problems where the choice has a time there

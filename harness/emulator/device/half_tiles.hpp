@@ -21,7 +21,7 @@ inline float float_of_half(std::uint16_t bits) {
     return bits >> 15 ? -value : value;
 }
 
-/// What a lane brings to a matrix instruction.
+/// The operands that a lane brings to a matrix instruction.
 struct HalfFragments {
     float (*sum)[4];
     const std::uint32_t (*a)[4];

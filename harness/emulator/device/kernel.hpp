@@ -1,6 +1,6 @@
 #pragma once
 
-// What a kernel's source may use, for the host compiler. The twin of this header in device/cuda gives
+// The names that a kernel's source may use, for the host compiler. The twin of this header in device/cuda gives
 // the same names to nvcc; a variant includes "device/kernel.hpp" and the include path chooses.
 
 #include <cstddef>
@@ -31,7 +31,7 @@
 #define __shared__ \
     static_assert(false, "write auto& tile = shared<float[16][17], struct Tile>(); instead of __shared__");
 
-// What calls of CUDA's libraries return and take.
+// Types that calls of CUDA's libraries return and take.
 enum cudaError_t { cudaSuccess = 0, cudaErrorNotSupported = 801 };
 using cudaStream_t = espalier::Stream;
 

@@ -11,7 +11,7 @@
 namespace espalier::device {
 namespace host {
 
-/// What a lane brings to a matrix instruction.
+/// The operands that a lane brings to a matrix instruction.
 struct Fragments {
     std::int32_t (*sum)[4];
     const std::uint32_t (*a)[4];

@@ -14,7 +14,7 @@
 
 namespace espalier::device::host {
 
-/// What a texture object refers to; its address is the object.
+/// The texture that a texture object refers to; its address is the object.
 struct TextureView {
     const std::byte* data;
     std::int64_t width, height;  ///< in elements; height 1 for a 1-D texture

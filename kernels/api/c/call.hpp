@@ -17,7 +17,7 @@
 #include "kernels/api/checks.hpp"
 #include "kernels/api/guarded.hpp"
 
-/// What the functions of C's interface have in common. Inside of `call` they refuse by exceptions, because most of what
+/// The common base of the functions of C's interface. Inside of `call` they refuse by exceptions, because most of what
 /// they check is in the middle of an expression.
 
 struct espalier_device {

@@ -2,7 +2,7 @@
 
 namespace espalier::c {
 
-/// What `failed` was told last on this thread; "" if nothing.
+/// The message that `failed` was told last on this thread; "" if none.
 const char* last_error() noexcept;
 
 }  // namespace espalier::c

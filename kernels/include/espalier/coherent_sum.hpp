@@ -13,7 +13,7 @@
 
 namespace espalier::inline v1 {
 
-/// What coherent summation keeps of the sums of a window.
+/// The part of a window's sums that coherent summation keeps.
 enum class Coherence {
     sums,     ///< every sum: sources x samples
     maximum,  ///< per source only the largest sum and when it occurs: the coherence cube
@@ -68,7 +68,7 @@ public:
 ESPALIER_API Result<CoherentSumPlan> plan_coherent_sum(const Device& device, const CoherentSumShape& shape,
                                                        Coherence output, const Options& options = {});
 
-/// What either, as `output` says, would run, and why. Options: `variant`, `deterministic`, `threads`.
+/// Explains what either, as `output` says, would run. Options: `variant`, `deterministic`, `threads`.
 ESPALIER_API Result<Explanation> explain_coherent_sum(const Device& device, const CoherentSumShape& shape,
                                                       Coherence output, const Options& options = {});
 

@@ -14,7 +14,7 @@
 
 namespace espalier::inline v1 {
 
-/// What a filter reads outside the image.
+/// The values that a filter reads outside the image.
 enum class Border {
     zero,       ///< 0
     replicate,  ///< the nearest pixel: aaa|abcd|ddd
@@ -75,7 +75,7 @@ struct ConstImage {
 /// result(y, x, c) = saturate(round(sum over dy, dx in -2..2 of `filter`[(dy+2)*5 + dx+2] * image(y+dy, x+dx, c)))
 /// to 0..255, ties rounded to even. With coefficients that are not whole a sum within rounding error of
 /// a half may come out as either neighbour; whole ones are exact.
-/// What lies outside of the image is as `border` says. `image` and `result` have the same shape, pitches of their own,
+/// `border` gives the values outside of the image. `image` and `result` have the same shape, pitches of their own,
 /// and must not overlap; the left and the right half of one image do not.
 /// Errors: invalid_argument, unsupported, unknown_variant, out_of_memory, device_failure.
 ESPALIER_API Result<void> convolve_2d(const Device& device, const ConstImage& image, const Filter5x5& filter,
@@ -120,7 +120,7 @@ ESPALIER_API Result<ConvolutionPlan> plan_convolve_2d(const Device& device, cons
                                                       const Filter7x7& filter, Border border, const Image& result,
                                                       const Options& options = {});
 
-/// What `convolve_2d` would run for an image of this shape, and why. Options: `variant`, `deterministic`, `threads`.
+/// Explains what `convolve_2d` would run for an image of this shape. Options: `variant`, `deterministic`, `threads`.
 ESPALIER_API Result<Explanation> explain_convolve_2d(const Device& device, const ImageShape& shape,
                                                      const Filter5x5& filter, Border border,
                                                      const Options& options = {});
@@ -146,7 +146,7 @@ inline Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const Cons
                                                 Border border, const Image& result, const Options& options = {}) {
     return plan_convolve_2d(device, image, as_5x5(filter), border, result, options);
 }
-/// What `convolve_2d` with a 3x3 filter would run, and why.
+/// Explains what `convolve_2d` with a 3x3 filter would run.
 inline Result<Explanation> explain_convolve_2d(const Device& device, const ImageShape& shape, const Filter3x3& filter,
                                                Border border, const Options& options = {}) {
     return explain_convolve_2d(device, shape, as_5x5(filter), border, options);

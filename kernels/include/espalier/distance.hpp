@@ -14,7 +14,7 @@
 
 namespace espalier::inline v1 {
 
-/// What the distance of two items with numeric attributes x and y is. Everything is computed in single
+/// The distance of two items with numeric attributes x and y. Everything is computed in single
 /// precision; magnitudes up to 1e17 stay clear of its limits when squared.
 enum class Metric {
     euclidean,        ///< sqrt(sum of (x - y)^2)
@@ -24,7 +24,7 @@ enum class Metric {
     cosine,           ///< 1 - x.y / (|x| |y|), never below 0; 1 if a norm is 0 (or its square underflows)
 };
 
-/// What a NaN among the attributes means.
+/// The meaning of a NaN among the attributes.
 enum class Missing {
     /// Nothing special: NaN propagates into the distance as in any arithmetic (as a nominal value it
     /// differs from everything).
@@ -104,7 +104,7 @@ ESPALIER_API Result<DistancesPlan> plan_pairwise_distances(const Device& device,
                                                            const DistanceMatrix& result = {},
                                                            const Options& options = {});
 
-/// What `pairwise_distances` would run for sets of these sizes and a matrix of this layout, and why; nobody looks at
+/// Explains what `pairwise_distances` would run for sets of these sizes and a matrix of this layout; nobody looks at
 /// their values.
 /// Options: `variant`, `deterministic`, `threads`.
 ESPALIER_API Result<Explanation> explain_pairwise_distances(const Device& device, const Items& queries,

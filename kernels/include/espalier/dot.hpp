@@ -34,7 +34,7 @@ public:
 ESPALIER_API Result<DotProductPlan> plan_dot_product(const Device& device, std::int64_t elements,
                                                      const Options& options = {});
 
-/// What `dot_product` would run, and why. Options: `variant`, `deterministic`, `threads`.
+/// Explains what `dot_product` would run. Options: `variant`, `deterministic`, `threads`.
 ESPALIER_API Result<Explanation> explain_dot_product(const Device& device, std::int64_t elements,
                                                      const Options& options = {});
 

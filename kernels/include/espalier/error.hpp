@@ -6,7 +6,7 @@
 
 namespace espalier::inline v1 {
 
-/// What kind of failure an `Error` reports. The library never prints, aborts or throws across its
+/// The kind of failure that an `Error` reports. The library never prints, aborts or throws across its
 /// boundary: every failure is one of these, with a message that names the fix.
 enum class ErrorCode {
     invalid_argument,  ///< the arguments contradict each other or a documented limit

@@ -68,7 +68,7 @@ enum class ExactMetric {
     hamming,  ///< the share of the attributes whose values differ, numbers or codes; of those that both items have
 };
 
-/// What models in double precision are told of the distance beyond `NeighbourRule::distance`.
+/// The distance of models in double precision, beyond `NeighbourRule::distance`.
 struct ExactDistance {
     ExactMetric metric = ExactMetric::of_rule;  ///< how items are compared
     double p = 2;                               ///< of minkowski, 1 or more; infinity is chebyshev
@@ -82,7 +82,7 @@ struct ExactDistance {
 
 struct ExactKnnModel;
 
-/// What the models in double precision share. Their answers are those of a scan of the whole training set in double
+/// The base of the models in double precision. Their answers are those of a scan of the whole training set in double
 /// precision: distances by the rule's metric, equally distant points in their order.
 ///
 /// The device finds candidates in single precision, among attributes whose medians are subtracted before they become
@@ -114,7 +114,7 @@ public:
     [[nodiscard]] Result<ExactRadiusNeighbours> radius_neighbours(const ItemsOfDoubles& queries, double radius,
                                                                   const Options& options = {}) const;
 
-    /// What the device would run for so many `queries`, and why; `missing` says whether some of them have missing
+    /// Explains what the device would run for so many `queries`; `missing` says whether some of them have missing
     /// cells.
     [[nodiscard]] Result<Explanation> explain_predict(std::int64_t queries, const Options& options = {},
                                                       Missing missing = Missing::none) const;

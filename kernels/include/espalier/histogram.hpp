@@ -37,7 +37,7 @@ public:
 ESPALIER_API Result<HistogramPlan> plan_count_bytes(const Device& device, std::int64_t size,
                                                     const Options& options = {});
 
-/// What `count_bytes` would run, and why. Options: `variant`, `deterministic`, `threads`.
+/// Explains what `count_bytes` would run. Options: `variant`, `deterministic`, `threads`.
 ESPALIER_API Result<Explanation> explain_count_bytes(const Device& device, std::int64_t size,
                                                      const Options& options = {});
 

@@ -25,7 +25,7 @@ enum class Vote {
     distance_weighted,
 };
 
-/// What is predicted.
+/// The kind of prediction.
 enum class Task {
     classification,  ///< the class with the most votes; of several, the one with the smallest number
     regression,      ///< the mean of the neighbours' targets, weighted as the vote says
@@ -116,7 +116,7 @@ public:
 
 struct KnnModel;
 
-/// What classifiers and regressors share: a copy of the training set in the memory of its device. Copies of a model
+/// The base of classifiers and regressors: a copy of the training set in the memory of its device. Copies of a model
 /// share it, and any number of threads may use it. A model that was moved from is empty: its functions return
 /// invalid_argument.
 ///
@@ -153,7 +153,7 @@ public:
     /// written; invalid_argument, out_of_memory, device_failure.
     Result<void> save(const std::string& path) const;
 
-    /// What `predict` and `kneighbors` would run for so many `queries`, and why. The variant then chooses those of its
+    /// Explains what `predict` and `kneighbors` would run for so many `queries`. The variant then chooses those of its
     /// stages by their own trees. Options: `variant`, `deterministic` and `memory`.
     [[nodiscard]] Result<Explanation> explain_predict(std::int64_t queries, const Options& options = {}) const;
 

@@ -40,7 +40,7 @@ public:
     /// Whether equal runs give equal bits. `Options::deterministic` asks for it.
     [[nodiscard]] bool deterministic() const noexcept;
 
-    /// What runs, and why.
+    /// Explains the choice that runs.
     [[nodiscard]] Result<Explanation> explain() const;
 
     /// @cond

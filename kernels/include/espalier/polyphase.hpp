@@ -46,7 +46,7 @@ public:
 ESPALIER_API Result<InterpolationPlan> plan_interpolate_traces(const Device& device, const InterpolationShape& shape,
                                                                const Options& options = {});
 
-/// What `interpolate_traces` would run, and why. Options: `variant`, `deterministic`, `threads`.
+/// Explains what `interpolate_traces` would run. Options: `variant`, `deterministic`, `threads`.
 ESPALIER_API Result<Explanation> explain_interpolate_traces(const Device& device, const InterpolationShape& shape,
                                                             const Options& options = {});
 

@@ -16,7 +16,7 @@ struct LoadedSelector {
     std::string file;    ///< where it was read from
 };
 
-/// What is loaded, and what should have been.
+/// The selectors that are loaded, and those that should have been.
 struct LoadedSelectors {
     std::vector<LoadedSelector> selectors;  ///< in use, the last loaded first
 

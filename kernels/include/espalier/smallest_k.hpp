@@ -84,7 +84,7 @@ public:
 ESPALIER_API Result<SelectionPlan> plan_select_smallest_k(const Device& device, const SelectionShape& shape,
                                                           const Options& options = {});
 
-/// What `select_smallest_k`, or `select_smallest_k_of`, would run, and why. Options: `variant`, `deterministic`,
+/// Explains what `select_smallest_k`, or `select_smallest_k_of`, would run. Options: `variant`, `deterministic`,
 /// `threads`.
 ESPALIER_API Result<Explanation> explain_select_smallest_k(const Device& device, const SelectionShape& shape,
                                                            const Options& options = {});

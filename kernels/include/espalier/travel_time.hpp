@@ -46,7 +46,7 @@ struct DelayRule {
 ESPALIER_API Result<void> compute_delays(const Device& device, std::span<const Point> receivers, const SourceGrid& grid,
                                          const DelayRule& rule, std::int32_t* delays, const Options& options = {});
 
-/// What `compute_delays` would run, and why. Options: `variant`, `deterministic`, `threads`.
+/// Explains what `compute_delays` would run. Options: `variant`, `deterministic`, `threads`.
 ESPALIER_API Result<Explanation> explain_compute_delays(const Device& device, std::int64_t receivers,
                                                         const SourceGrid& grid, const DelayRule& rule,
                                                         const Options& options = {});

@@ -8,7 +8,7 @@
 
 namespace espalier::v0 {
 
-// What did not change, as far as programs name it.
+// Names that did not change since version 0.
 using namespace espalier::v1;
 
 /// `SelectionShape`, transposed unless asked otherwise.
@@ -141,7 +141,7 @@ public:
     }
 };
 
-/// What the models of version 0 do differently: lists in arrays of the caller's are transposed.
+/// The models of version 0 transpose lists in arrays of the caller's.
 template <class Model, class Label>
 class TransposedLists : public Model {
 public:
@@ -225,7 +225,7 @@ private:
     using TransposedLists::TransposedLists;
 };
 
-/// What the models in double precision of version 0 do differently.
+/// The models in double precision of version 0 transpose them, too.
 template <class Model, class Label>
 class TransposedExactLists : public Model {
 public:

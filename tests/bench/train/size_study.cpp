@@ -1,5 +1,6 @@
-// Leaves against regret: of each size that training may choose, what the tree of a device's measured problems costs on
-// unseen ones. Prints the table of docs/performance/selectors.md.
+// Leaves against regret: for the sizes that training may choose among, the regret of a device's tree on unseen
+// problems. Prints the rows of docs/performance/selectors.md: per family and device, sizes that differ by a quarter or
+// more, the chosen one in bold.
 //
 //   size_study [DEVICE ...]     default: all of the evidence that have unseen problems
 
@@ -21,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What the tree's leaf runs first of what supports the problem.
+/// The first choice of the tree's leaf that supports the problem.
 Pick pick_of(const Family& family, const DeviceInfo& device, const Matrix& matrix, const Tree& tree,
              const std::string& problem) {
     const TreeLeaf& leaf = tree.leaves[tree.leaf_of(asked_values(family, matrix.columns, problem))];
@@ -47,15 +48,20 @@ void study(const std::string& key) {
         if (records.empty() || of.validation.prunings.empty()) continue;
         const Matrix& matrix = of.evidence.matrix;
         const auto trees = learn_sizes(matrix, matrix.all(), options.learn, of.validation.prunings);
+        std::string curve;
+        std::size_t shown = 0;  // leaves
         for (std::size_t i = 0; i < trees.size(); ++i) {
+            const std::size_t leaves = trees[i].leaves.size();
+            const bool is_chosen = i == of.validation.smallest, is_apart = shown == 0 || 4 * leaves <= 3 * shown;
+            if (!is_chosen && (!is_apart || leaves == trees[of.validation.smallest].leaves.size())) continue;
             const auto pick = [&](const std::string& problem) {
                 return pick_of(*of.family, device.device, matrix, trees[i], problem);
             };
-            const Grades grades = grades_of(grade(records, pick));
-            fmt::print("| {} | {} | {:.2f}{} | {} | {:.4f} | {:.4f} | {:.3f} |\n", key, of.family->name(),
-                       of.validation.prunings[i], i == of.validation.smallest ? " *" : "", trees[i].leaves.size(),
-                       of.validation.held_out[i].regret.geomean, grades.regret.geomean, grades.p99);
+            const std::string point = fmt::format("{}: {:.3f}", leaves, grades_of(grade(records, pick)).regret.geomean);
+            curve += (curve.empty() ? "" : ", ") + (is_chosen ? "**" + point + "**" : point);
+            shown = leaves;
         }
+        fmt::print("| {}, {} | {} |\n", of.family->name(), key, curve);
         std::fflush(stdout);
     }
 }
@@ -67,8 +73,6 @@ int main(int count, char** arguments) {
     using namespace espalier::bench;
     std::vector<std::string> keys(arguments + 1, arguments + count);
     if (keys.empty()) keys = evidence_devices(ESPALIER_RESULTS);
-    fmt::print(
-        "| device | family | pruning | leaves | held out | unseen | unseen P99 |\n| --- | --- | ---: | ---: | "
-        "---: | ---: | ---: |\n");
+    fmt::print("| | leaves: regret on unseen problems |\n| --- | --- |\n");
     for (const std::string& key : keys) learn::study(key);
 }

@@ -9,7 +9,7 @@ namespace {
 
 Callback connected = nullptr;
 
-/// What Python says, or nothing if it did the task.
+/// The error that Python reports, or nothing if it did the task.
 std::string ask(const char* task, const char* peer, const std::string& problem, const void* const* arrays) {
     std::array<char, 512> message{};
     if (connected(task, peer, problem.c_str(), arrays, message.data(), message.size()) == 0) return {};

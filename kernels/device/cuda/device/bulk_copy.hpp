@@ -32,7 +32,7 @@ __device__ __forceinline__ void begin_rounds(Arrivals& arrivals, int threads) {
     ESPALIER_BULK_COPY("fence.mbarrier_init.release.cluster;" : : : "memory");
 }
 
-/// What is read or written until now stays before the copies that this thread starts from here on.
+/// Reads and writes until now stay before the copies that this thread starts from here on.
 __device__ __forceinline__ void before_bulk_copies() {
     ESPALIER_BULK_COPY("fence.proxy.async.shared::cta;" : : : "memory");
 }

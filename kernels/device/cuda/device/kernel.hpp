@@ -1,6 +1,6 @@
 #pragma once
 
-// What a kernel's source may use, for nvcc. The twin of this header in harness/emulator/ gives the same
+// The names that a kernel's source may use, for nvcc. The twin of this header in harness/emulator/ gives the same
 // names to the host compiler; a variant includes "device/kernel.hpp" and the include path chooses.
 
 #include <cuda_runtime.h>
