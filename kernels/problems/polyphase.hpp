@@ -9,9 +9,9 @@
 #include "kernels/core/variant.hpp"
 
 /// Traces between their samples: `phases` copies of each, the p-th interpolated linearly p / phases of a sample
-/// onwards. With delays that point into these copies (see travel_time.hpp) coherent summation takes delays in fractions of
-/// a sample and still adds one number per receiver, source and time. Interpolating within the sum instead would
-/// take two loads and a multiplication there, once per source; here they happen once.
+/// onwards. With delays that point into these copies (see travel_time.hpp) coherent summation takes delays in fractions
+/// of a sample and still adds one number per receiver, source and time. Interpolating within the sum instead would take
+/// two loads and a multiplication there, once per source; here they happen once.
 namespace espalier::polyphase {
 
 enum class VariantId : std::uint16_t;

@@ -121,8 +121,8 @@ std::size_t workspace(const Problem& problem, const Configuration&, const Device
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
     const ChunkLayout layout(problem, context.device, 1);
     if (context.workspace.size() < layout.of_the_stages)
-        throw DeviceError("the search needs " + std::to_string(layout.of_the_stages) + " bytes of workspace, given are " +
-                              std::to_string(context.workspace.size()),
+        throw DeviceError("the search needs " + std::to_string(layout.of_the_stages) +
+                              " bytes of workspace, given are " + std::to_string(context.workspace.size()),
                           2);
     OnCpu memory(problem);
     std::byte* const workspace = context.workspace.data();

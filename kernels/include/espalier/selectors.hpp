@@ -25,10 +25,11 @@ struct LoadedSelectors {
 };
 
 /// Makes the library choose by trees of `espalier train` that were not compiled into it. `path` is one of its files
-/// `<device-key>.tree`, or a folder: every such file in it and in the folders in it, such as `kernels/selectors/<family>`
-/// and `results/local/selectors`. A loaded tree goes before the compiled one of the same family and device key, and replaces one that
-/// was loaded before; trees of other devices are ranked with the compiled ones, by how alike the devices are. A tree
-/// may name variants that are not in this library: they are passed over, and explanations say so.
+/// `<device-key>.tree`, or a folder: every such file in it and in the folders in it, such as
+/// `kernels/selectors/<family>` and `results/local/selectors`. A loaded tree goes before the compiled one of the same
+/// family and device key, and replaces one that was loaded before; trees of other devices are ranked with the compiled
+/// ones, by how alike the devices are. A tree may name variants that are not in this library: they are passed over, and
+/// explanations say so.
 ///
 /// May be called at any time from any thread. Dispatches under way and plans keep what they were made by; later ones
 /// use the new trees. A tree stays in memory as long as the program runs; loading the same again takes no more.

@@ -1,5 +1,6 @@
 // Several devices swept at once. There may be no GPU here, so that two workers share the CPU: their times disturb each
-// other, and everything else is as with two GPUs. Workers are this program itself, with the family of tests/bench/faulty.
+// other, and everything else is as with two GPUs. Workers are this program itself, with the family of
+// tests/bench/faulty.
 
 #include <gtest/gtest.h>
 #include <signal.h>
