@@ -5,10 +5,9 @@
 namespace espalier::device::host {
 namespace {
 
-std::string text(const Execution& execution) {
+std::string text(const Execution& of) {
     static constexpr char kDigits[] = "0123456789abcdef";
-    return execution.order.text() + " order with poison 0x" + kDigits[execution.poison >> 4] +
-           kDigits[execution.poison & 15];
+    return of.order.text() + " order with poison 0x" + kDigits[of.poison >> 4] + kDigits[of.poison & 15];
 }
 
 std::string compare(const std::vector<std::byte>& first, const std::vector<std::byte>& other) {
@@ -30,15 +29,15 @@ std::vector<Execution> contrasting_executions() {
 std::optional<std::string> find_nondeterminism(const std::function<std::vector<std::byte>()>& run) {
     const auto executions = contrasting_executions();
     std::vector<std::byte> first;
-    for (const Execution& execution : executions) {
-        const ScopedExecution scope(execution.order, execution.poison);
+    for (const Execution& each : executions) {
+        const ScopedExecution scope(each.order, each.poison);
         const auto outputs = run();
-        if (&execution == &executions.front()) {
+        if (&each == &executions.front()) {
             first = outputs;
             continue;
         }
         if (const std::string difference = compare(first, outputs); !difference.empty())
-            return difference + ": " + text(executions.front()) + " against " + text(execution);
+            return difference + ": " + text(executions.front()) + " against " + text(each);
     }
     return std::nullopt;
 }

@@ -97,7 +97,7 @@ double distance_of(const Pair& pair) {
     if constexpr (metric == Comparison::chebyshev) {
         for (std::int64_t a = 0; a < dims; ++a) {
             const double term = std::fabs(x[a] - y[a]);
-            sum = (term > sum) | std::isnan(term) ? term : sum;  // not fmax, which would drop a NaN
+            sum = ((term > sum) | std::isnan(term)) ? term : sum;  // not fmax, which would drop a NaN
         }
         return sum;
     } else if constexpr (metric == Comparison::cosine) {
@@ -164,7 +164,7 @@ double common_distance(const Pair& pair) {
         ++present;
         const double difference = x[a] - y[a];
         if constexpr (metric == Comparison::chebyshev)
-            sum = (std::fabs(difference) > sum) | std::isnan(difference) ? std::fabs(difference) : sum;
+            sum = ((std::fabs(difference) > sum) | std::isnan(difference)) ? std::fabs(difference) : sum;
         else if constexpr (metric == Comparison::manhattan)
             sum += std::fabs(difference);
         else if (metric == Comparison::mixed_euclidean && pair.types[a] == AttributeType::nominal)

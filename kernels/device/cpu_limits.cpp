@@ -240,7 +240,7 @@ CpuTopology cpu_topology(const std::vector<int>& cpus, const std::string& root) 
         cores.push_back(first_line(system / ("cpu/cpu" + std::to_string(cpu)) / "topology/thread_siblings_list"));
     std::erase(cores, "");
     std::ranges::sort(cores);
-    topology.cores = static_cast<int>(std::ranges::distance(cores.begin(), std::ranges::unique(cores).begin()));
+    topology.cores = static_cast<int>(std::unique(cores.begin(), cores.end()) - cores.begin());
     for (const int node : parse_cpu_list(first_line(system / "node/online"))) {
         const auto members = parse_cpu_list(first_line(system / ("node/node" + std::to_string(node)) / "cpulist"));
         topology.all_nodes += members.empty() ? 0 : 1;

@@ -2,16 +2,10 @@
 // the fix.
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <zlib.h>
 
 #include <cmath>
-#include <random>
-#include <thread>
 
 #include "harness/apps/io/bad_file.hpp"
-#include "harness/apps/tables/csv.hpp"
 #include "harness/apps/tables/scale.hpp"
 #include "harness/apps/tables/table.hpp"
 #include "harness/apps/tables/table_summary.hpp"
@@ -20,134 +14,6 @@
 namespace espalier::bench::io {
 namespace {
 
-using Records = std::vector<std::vector<std::string>>;
-
-Records records(const std::string& path, char delimiter = ',') {
-    CsvReader reader(path, delimiter);
-    Records all;
-    std::vector<std::string_view> fields;
-    while (reader.next(fields)) all.emplace_back(fields.begin(), fields.end());
-    return all;
-}
-
-std::string gzipped(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
-    const std::string path = folder / name;
-    const gzFile file = gzopen(path.c_str(), "wb");
-    gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
-    gzclose(file);
-    return path;
-}
-
-TEST(Csv, ReadsRfc4180) {
-    const TemporaryFolder folder;
-    const auto path = folder.file("a.csv",
-                                  "a,b,c\r\n"
-                                  "\"x,y\",\"say \"\"hi\"\"\",\"two\nlines\"\n"
-                                  "\n"
-                                  " 1 ,\t2, \"3\" \n"
-                                  "\"\",,5\"\n"
-                                  "last,,");
-    EXPECT_EQ(
-        records(path),
-        (Records{
-            {"a", "b", "c"}, {"x,y", "say \"hi\"", "two\nlines"}, {"1", "2", "3"}, {"", "", "5\""}, {"last", "", ""}}));
-}
-
-TEST(Csv, CountsLinesInsideQuotes) {
-    const TemporaryFolder folder;
-    CsvReader reader(folder.file("a.csv", "h\n\n\"1\n2\n3\"\nx\n"));
-    std::vector<std::string_view> fields;
-    std::vector<std::int64_t> lines;
-    while (reader.next(fields)) lines.push_back(reader.line());
-    EXPECT_EQ(lines, (std::vector<std::int64_t>{1, 3, 6}));
-}
-
-TEST(Csv, OtherDelimitersAndAByteOrderMark) {
-    const TemporaryFolder folder;
-    EXPECT_EQ(records(folder.file("a.csv",
-                                  "\xEF\xBB\xBF"
-                                  "1;2\n"),
-                      ';'),
-              (Records{{"1", "2"}}));
-    EXPECT_EQ(records(folder.file("a.tsv", "1\t\t2\n"), '\t'), (Records{{"1", "", "2"}}));
-}
-
-TEST(Csv, FieldsOfEveryLengthAreFound) {
-    const TemporaryFolder folder;
-    std::mt19937 random(3);
-    for (const char delimiter : {',', ';', '\t', '|'})
-        for (const char* line_end : {"\n", "\r\n", "\r"}) {
-            std::string text;
-            std::vector<std::vector<std::string>> records;
-            while (text.size() < 1'200'000) {  // beyond what is read at once
-                std::vector<std::string> fields(2 + random() % 30);
-                for (std::string& field : fields) {
-                    field = std::string(random() % 4 ? random() % 5 : random() % 40, 'x');
-                    for (char& c : field)
-                        c = static_cast<char>(random() % 3 ? '0' + random() % 10 : 0xC0 + random() % 32);
-                }
-                for (std::size_t i = 0; i < fields.size(); ++i) {
-                    text += i > 0 ? std::string(1, delimiter) : "";
-                    text += (random() % 8 ? "" : "  ") + fields[i] + (random() % 8 ? "" : " ");
-                }
-                text += line_end;
-                if (random() % 5 == 0) text += std::string("  ") + line_end;  // no record
-                records.push_back(std::move(fields));
-            }
-            text += "last" + std::string(1, delimiter) + "one";  // without a line end
-            records.push_back({"last", "one"});
-            CsvReader reader(folder.file("t.csv", text), delimiter);
-            std::vector<std::string_view> fields;
-            for (const auto& record : records) {
-                ASSERT_TRUE(reader.next(fields));
-                ASSERT_EQ(std::vector<std::string>(fields.begin(), fields.end()), record) << reader.line();
-            }
-            EXPECT_FALSE(reader.next(fields));
-            EXPECT_EQ(reader.share(), 1);
-        }
-}
-
-TEST(Csv, RecordsAcrossBlocksSurvive) {
-    // Records of every length around the reader's block of 1 MiB, with and without quotes.
-    const TemporaryFolder folder;
-    Records expected;
-    std::string text;
-    for (std::size_t i = 0; i < 4000; ++i) {
-        const std::string cell(700 + i % 311, static_cast<char>('a' + i % 26));
-        const bool quoted = i % 3 == 0;
-        expected.push_back({std::to_string(i), quoted ? cell + "\n" + cell : cell});
-        text += std::to_string(i) + "," + (quoted ? "\"" + cell + "\n" + cell + "\"" : cell) + "\n";
-    }
-    EXPECT_EQ(records(folder.file("a.csv", text)), expected);
-    EXPECT_EQ(records(gzipped(folder, "a.csv.gz", text)), expected);
-}
-
-TEST(Csv, ADamagedGzipFileIsRefused) {
-    const TemporaryFolder folder;
-    std::string text;
-    for (int i = 0; i < 20000; ++i) text += std::to_string(i * 7919 % 10007) + "," + std::to_string(i) + "\n";
-    const std::string whole = read_bytes(gzipped(folder, "a.csv.gz", text));
-    const auto cut = folder.file("cut.csv.gz", whole.substr(0, whole.size() / 2));
-    expect_holds(message_of<BadFile>([&] { records(cut); }), {"cut.csv.gz", "cut off", "get the whole file again"});
-    std::string bad = whole;
-    bad[bad.size() / 2] ^= 0x10;
-    EXPECT_THROW(records(folder.file("bad.csv.gz", bad)), BadFile);
-    EXPECT_THROW(records(folder.file("end.csv.gz", whole.substr(0, whole.size() - 4))), BadFile);
-}
-
-TEST(Csv, WhatIsNoCsvIsRefused) {
-    const TemporaryFolder folder;
-    const auto message = [](const std::string& path) { return message_of<BadFile>([&] { records(path); }); };
-    expect_holds(message(folder / "none.csv"), {"none.csv: no such file"});
-    expect_holds(message(folder.file("bin.csv", std::string("a\0b", 3))), {"not text", "UTF-8"});
-    expect_holds(message(folder.file("open.csv", "a,b\n1,\"2\n3,4\n")), {"open.csv: line 2", "never closed"});
-    expect_holds(message(folder.file("after.csv", "a,b\n1,\"2\"3\n")),
-                 {"line 2", "after the closing quote", "field 2"});
-    expect_holds(message(folder.file("endless.csv", "a\n\"" + std::string(18 << 20, 'x') + "\"")),
-                 {"line 2", "16 MiB", "quote"});
-}
-
-/// A table of two attributes, one nominal, with a missing cell of each kind.
 constexpr const char* kWeather = "temperature,sky,play\n21.5,sunny,yes\n?,rain,no\n18,NA,yes\n+3e1,,no\nnan,rain,yes\n";
 
 TEST(Table, ReadsNumericNominalAndMissingCells) {
@@ -518,23 +384,6 @@ TEST(Table, ATestFileMayHaveNumbersInItsHeader) {
     EXPECT_TRUE(reader.read(rows, 10)) << "a row without a number is no header if its words are known";
 }
 
-TEST(Table, ManyDifferentNumbersNeedNoMemoryBesideTheRows) {
-    const TemporaryFolder folder;
-    std::string text = "a,b,y\n";
-    for (int i = 0; i < 20'000; ++i) text += std::to_string(i) + ".5," + std::to_string(i % 7) + ",p\n";
-    const Table table = read_table(folder.file("t.csv", text), {.max_bytes = 20'000 * 24});
-    for (const int i : {0, 4095, 4096, 4097, 19'999})
-        EXPECT_EQ(table.rows.attributes.at(static_cast<std::size_t>(i), 0), i + 0.5);
-    EXPECT_EQ(table.rows.attributes.at(19'999, 1), 19'999 % 7);
-    expect_holds(message_of<BadFile>([&] { read_table(folder.file("t.csv", text + "oops,1,p\n"), {}); }),
-                 {"line 20002, column 'a'", "'oops' is not a number", "--nominal 1"});
-    // Texts count, too: 60,000 of 2,000 bytes are 120 MB.
-    std::string keys = "a,y\n";
-    for (int i = 0; i < 2000; ++i) keys += "k" + std::to_string(i) + std::string(2000, 'x') + ",p\n";
-    expect_holds(message_of<BadFile>([&] { read_table(folder.file("t.csv", keys), {.max_bytes = 2 << 20}); }),
-                 {"bytes of texts", "2097152 bytes", "the whole file would need about", "--memory"});
-}
-
 TEST(Table, ASummaryTellsWhatEachColumnWasTakenFor) {
     const TemporaryFolder folder;
     const Table table = read_table(folder.file("w.csv", kWeather), {});
@@ -549,72 +398,6 @@ TEST(Table, ASummaryTellsWhatEachColumnWasTakenFor) {
               "  x: numeric, -1 to 0");
     EXPECT_EQ(wide[3], "  and 3 more columns: 3 numeric, 0 nominal, 1 cell missing");
     EXPECT_EQ(wide[4], "  column 6: label, 1 class: a");
-}
-
-TEST(Table, WhatUnpacksWithoutEndIsRefused) {
-    const TemporaryFolder folder;
-    const std::string path = folder / "bomb.csv.gz";
-    const gzFile file = gzopen(path.c_str(), "wb");
-    const std::string row = std::string(1017, '0') + "1,2,a\n";
-    for (int i = 0; i < 20 << 10; ++i) gzwrite(file, row.data(), static_cast<unsigned>(row.size()));
-    gzclose(file);
-    expect_holds(message_of<BadFile>([&] { read_table(path, {}); }),
-                 {"bomb.csv.gz: unpacks to", "times its size", "--max-inflation"});
-    CsvReader lifted(path, ',', 2000);
-    std::vector<std::string_view> fields;
-    std::size_t records = 0;
-    while (lifted.next(fields)) ++records;
-    EXPECT_EQ(records, 20U << 10);
-    expect_holds(message_of<BadFile>([&] { read_table(folder.file("wide.csv", std::string(1 << 20, ',')), {}); }),
-                 {"1048577 columns", "--delimiter"});
-}
-
-std::size_t peak_bytes() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
-}
-
-TEST(Table, ThreeMillionRowsStreamInBoundedMemory) {
-    // Through a pipe, so that the test needs no disk; 3,000,000 rows are what source K streams at most.
-    constexpr std::int64_t kRows = 3'000'000;
-    const TemporaryFolder folder;
-    const Table train = read_table(folder.file("train.csv", "a,b,c,y\n0,0,0,no\n1,1,1,yes\n"), {});
-    const std::string pipe = folder / "pipe.csv";
-    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-    std::thread writer([&] {
-        std::ofstream out(pipe, std::ios::binary);
-        out << "a,b,c,y\n";
-        std::string line;
-        for (std::int64_t i = 0; i < kRows; ++i) {
-            line.clear();
-            line.append(std::to_string(i)).append(".25,-").append(std::to_string(i % 97));
-            line.append(i % 10 ? ",1e-3," : ",,").append(i % 2 ? "yes\n" : "no\n");
-            out << line;
-        }
-    });
-    const std::size_t before = peak_bytes();
-    TableReader reader(pipe, {}, train.schema);
-    Rows chunk;
-    std::int64_t rows = 0, yes = 0;
-    double sum = 0;
-    while (true) {
-        chunk.clear();
-        if (!reader.read(chunk, 10'000)) break;
-        rows += static_cast<std::int64_t>(chunk.size());
-        for (const double value : chunk.attributes.column(1)) sum -= value;
-        for (const auto label : chunk.classes) yes += label;
-    }
-    writer.join();
-    EXPECT_EQ(rows, kRows);
-    EXPECT_EQ(yes, kRows / 2);
-    double expected = 0;
-    for (std::int64_t i = 0; i < kRows; ++i) expected += static_cast<double>(i % 97);
-    EXPECT_EQ(sum, expected);
-    EXPECT_EQ(reader.schema().attributes[2].missing, kRows / 10);
-#if !defined(__SANITIZE_ADDRESS__)
-    EXPECT_LT(peak_bytes() - before, 32U << 20) << "the file has about 90 MB";
-#endif
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 # Readers of the users' files.
 
 espalier_test(io_image_test espalier_io ZLIB::ZLIB)
-espalier_test(io_table_test espalier_io ZLIB::ZLIB)
+espalier_test(io_csv_test espalier_io ZLIB::ZLIB)
+espalier_test(io_table_test espalier_io)
+espalier_test(io_table_memory_test espalier_io ZLIB::ZLIB)
 espalier_test(io_number_test espalier_io)
 espalier_test(io_formats_test espalier_io)
 espalier_test(io_columns_test espalier_io)

@@ -3,6 +3,8 @@
 foreach(name records_test csv_test)
   espalier_test(records/${name} espalier_records espalier_all_variants_executor)
 endforeach()
+espalier_test_sources(records_test records/merge_test.cpp records/results_test.cpp)
+target_link_libraries(records_test PRIVATE ZLIB::ZLIB)
 espalier_test(records/journal_test espalier_records espalier_all_variants_executor ZLIB::ZLIB)
 espalier_test(sweep/timing_test espalier_sweep espalier_all_variants)
 foreach(name sampler problem_queue busy counting forecast copy_rates)

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from injection import Finished, Machine, Outcome, only, run, small_journal
@@ -293,33 +294,57 @@ def inert(done: Finished) -> bool:
     return done.code >= 0 and not ACTING.search(done.out + done.err)
 
 
-def named(machine: Machine, folder: Path, name: str) -> Iterator[tuple[list, dict[str, str]]]:
-    """Every command with this name for its files, folders, keys and words, and in the environment."""
-    espalier, faulty = machine.espalier, machine.faulty
-    place = folder / name
-    results, journal = place / "results", only(place / "journal", "*.jsonl")
-    key = only(results, "c*").name
-    bad, table = place / f"{name}.jsonl", place / f"{name}.csv"
-    bad.write_bytes(b"no record\n" + os.fsencode(name) + b"\n")
-    table.write_bytes(b"x,y\n1,a\n2,b\n")
-    others = place / "others"  # with a device of that name
-    shutil.copytree(results, others)
-    (others / name).mkdir()
-    (others / name / "device.json").write_bytes(b"{" + os.fsencode(name))
-    (place / "bad.tree").write_bytes(b'{"' + os.fsencode(name) + b'": 1}')
-    tree = tree_of(place)
-    on_cpu, grid = ["--device", "cpu"], ["--grid", "2x2x2", "--spacing", "40", "--velocity", "2500"]
-    commands = [
+@dataclass
+class Named:
+    """A folder of that name with results, a journal, and files that are not what they should be."""
+
+    name: str
+    place: Path
+    results: Path = field(init=False)
+    journal: Path = field(init=False)
+    bad: Path = field(init=False)
+    table: Path = field(init=False)
+    others: Path = field(init=False)  # results with a device of that name
+
+    def __post_init__(self) -> None:
+        name, place = self.name, self.place
+        self.results, self.journal = place / "results", only(place / "journal", "*.jsonl")
+        self.bad, self.table, self.others = place / f"{name}.jsonl", place / f"{name}.csv", place / "others"
+        self.bad.write_bytes(b"no record\n" + os.fsencode(name) + b"\n")
+        self.table.write_bytes(b"x,y\n1,a\n2,b\n")
+        shutil.copytree(self.results, self.others)
+        (self.others / name).mkdir()
+        (self.others / name / "device.json").write_bytes(b"{" + os.fsencode(name))
+        (place / "bad.tree").write_bytes(b'{"' + os.fsencode(name) + b'": 1}')
+
+    @property
+    def key(self) -> str:
+        return only(self.results, "c*").name
+
+
+ON_CPU = ["--device", "cpu"]
+
+
+def asked_for(espalier: Path, name: str, place: Path, others: Path) -> list[list]:
+    """The name for commands, options, devices, families, variants and sizes."""
+    return [
         [espalier, name], [espalier, f"--{name}"], [espalier, "list", f"--{name}"], [espalier, "list", name],
         [espalier, "completion", name], [espalier, name, "--help"],
-        [espalier, "doctor", "--no-ceilings", *on_cpu, "--results", place], [espalier, "doctor", "--device", name],
+        [espalier, "doctor", "--no-ceilings", *ON_CPU, "--results", place], [espalier, "doctor", "--device", name],
         [espalier, "explain", "--family", name], [espalier, "explain", "--family", "dot", "-p", name],
         [espalier, "explain", "--family", "dot", "-p", f"elements={name}"], [espalier, "explain", "--family", "dot", "--device", name],
         [espalier, "explain", "--family", "dot", "--variant", name], [espalier, "explain", "--family", "dot", "--results", others, "--device", name],
-        [faulty, "verify", place], [faulty, "verify", bad], [faulty, "verify", place / "nothing"],
+    ]
+
+
+def of_records(faulty: Path, of: Named) -> list[list]:
+    """Commands that read journals and results, and write what is made of them."""
+    name, place, results, key, others = of.name, of.place, of.results, of.key, of.others
+    return [
+        [faulty, "verify", place], [faulty, "verify", of.bad], [faulty, "verify", place / "nothing"],
         [faulty, "show", results / key], [faulty, "show", place], [faulty, "show", others], [faulty, "show", results / key, "--filter", name],
         [faulty, "show", results / key, "--filter", f"({name}"], [faulty, "show", results / key, "-p", f"{name}=1"],
-        [faulty, "merge", journal, "--results", place / "m"], [faulty, "merge", bad, "--results", place / "m"],
+        [faulty, "merge", of.journal, "--results", place / "m"], [faulty, "merge", of.bad, "--results", place / "m"],
         [faulty, "compare", results / key, place / "nothing"], [faulty, "compare", results / key, results / key],
         [faulty, "compare", results / key, results / key, "--html", place / "c.html"],
         [faulty, "train", "--results", results, "--device", key, "--output", place / "s"], [faulty, "train", "--results", others],
@@ -333,28 +358,46 @@ def named(machine: Machine, folder: Path, name: str) -> Iterator[tuple[list, dic
         [faulty, "export", "--results", results, "-o", place / "e"], [faulty, "export", "--results", others, "--device", name, "-o", place / "e"],
         [faulty, "export", "--results", others, "-o", place / "e"],
         [faulty, "judge", "--from-results", "--results", results, "--device", key], [faulty, "judge", "--from-results", "--results", others, "--device", name],
+    ]
+
+
+def of_sweeps(machine: Machine, of: Named) -> list[list]:
+    name, place, results, faulty = of.name, of.place, of.results, machine.faulty
+    return [
         [faulty, *machine.sweep_arguments(place, "--variant", name)], [faulty, "sweep", "--device", name],
-        [faulty, "sweep", "--family", name], [faulty, "sweep", *on_cpu, "-p", f"{name}=1"],
+        [faulty, "sweep", "--family", name], [faulty, "sweep", *ON_CPU, "-p", f"{name}=1"],
         [faulty, *machine.sweep_arguments(place, "--resume", "--variant", "right_baseline", "-p", "size=10", "-p", "seed=0")],
         [faulty, "slurm", "--dry-run", "--output", place / "journal", "--results", results], [faulty, "slurm", "--dry-run", "--sbatch", name],
         [faulty, "slurm", "--dry-run", f"--sbatch=--comment={name}", "--", name],
+    ]
+
+
+def of_data(espalier: Path, of: Named) -> list[list]:
+    """Commands that read a user's records, images and tables."""
+    name, place, table = of.name, of.place, of.table
+    grid = ["--grid", "2x2x2", "--spacing", "40", "--velocity", "2500"]
+    return [
         [espalier, "synthesize", place / "record", "--receivers", "2", "--duration", "1s", "--grid", "2x2x2", "--spacing", "40"],
-        [espalier, "locate", place / "record/record.json", *on_cpu, *grid],
-        [espalier, "locate", bad, *on_cpu, *grid, "--receivers-file", table],
-        [espalier, "locate", place / "record/record.json", *on_cpu, "--velocity", "2500", "--grid", name],
-        [espalier, "convolve", table, place / "out.png", *on_cpu], [espalier, "convolve", table, place / "out.png", "--kernel", name],
-        [espalier, "histogram", table, *on_cpu], [espalier, "histogram", place / "nothing"], [espalier, "histogram", table, "--format", name],
-        [espalier, "knn", "--data", table, *on_cpu, "-k", "1"], [espalier, "knn", "--data", place / "nothing"],
+        [espalier, "locate", place / "record/record.json", *ON_CPU, *grid],
+        [espalier, "locate", of.bad, *ON_CPU, *grid, "--receivers-file", table],
+        [espalier, "locate", place / "record/record.json", *ON_CPU, "--velocity", "2500", "--grid", name],
+        [espalier, "convolve", table, place / "out.png", *ON_CPU], [espalier, "convolve", table, place / "out.png", "--kernel", name],
+        [espalier, "histogram", table, *ON_CPU], [espalier, "histogram", place / "nothing"], [espalier, "histogram", table, "--format", name],
+        [espalier, "knn", "--data", table, *ON_CPU, "-k", "1"], [espalier, "knn", "--data", place / "nothing"],
         [espalier, "knn", "--data", table, "--label", name],
     ]
-    yield from ((command, {}) for command in commands)
-    explain = [espalier, "explain", "--family", "dot", *on_cpu]
+
+
+def in_environments(machine: Machine, of: Named, tree: Path) -> Iterator[tuple[list, dict[str, str]]]:
+    espalier, faulty = machine.espalier, machine.faulty
+    name, place, results = of.name, of.place, of.results
+    explain = [espalier, "explain", "--family", "dot", *ON_CPU]
     for variable in ("ESPALIER_CPU_ISA", "ESPALIER_FORCE_VARIANT", "ESPALIER_SELECTORS"):
         for value in (name, f"dot/{name}", f"{name}/x"):
             yield explain, {variable: value}
     for path in (place / "bad.tree", tree, results):
         yield explain, {"ESPALIER_SELECTORS": str(path)}
-        yield [espalier, "doctor", "--no-ceilings", *on_cpu], {"ESPALIER_SELECTORS": str(path)}
+        yield [espalier, "doctor", "--no-ceilings", *ON_CPU], {"ESPALIER_SELECTORS": str(path)}
     for variable in ("ESPALIER_PYTHON", "ESPALIER_PLOTS"):
         yield [faulty, "report", "--results", results, "--output", place / "r"], {variable: name}
     for variable in ("ESPALIER_WAIT_FOR_QUIET", "ESPALIER_ALLOW_DISTURBED"):
@@ -362,8 +405,19 @@ def named(machine: Machine, folder: Path, name: str) -> Iterator[tuple[list, dic
     compiler = place / "nvcc"
     compiler.write_text("#!/bin/sh\nprintf 'release \\033[31m1\\n'\n")
     compiler.chmod(0o755)
-    yield [espalier, "doctor", "--no-ceilings", *on_cpu], {"PATH": f"{place}:{os.environ['PATH']}", "CUDACXX": ""}
-    yield [espalier, "doctor", "--no-ceilings", *on_cpu], {"CUDACXX": str(compiler)}
+    yield [espalier, "doctor", "--no-ceilings", *ON_CPU], {"PATH": f"{place}:{os.environ['PATH']}", "CUDACXX": ""}
+    yield [espalier, "doctor", "--no-ceilings", *ON_CPU], {"CUDACXX": str(compiler)}
+
+
+def named(machine: Machine, folder: Path, name: str) -> Iterator[tuple[list, dict[str, str]]]:
+    """Every command with this name for its files, folders, keys and words, and in the environment."""
+    place = folder / name
+    of = Named(name, place)
+    tree = tree_of(place)
+    for command in (*asked_for(machine.espalier, name, place, of.others), *of_records(machine.faulty, of),
+                    *of_sweeps(machine, of), *of_data(machine.espalier, of)):
+        yield command, {}
+    yield from in_environments(machine, of, tree)
 
 
 def untested(machine: Machine, tested: set[str]) -> set[str]:

@@ -8,6 +8,7 @@ unset(ESPALIER_TEST_FILTER)
 target_sources(variants_test PRIVATE ${CMAKE_CURRENT_LIST_DIR}/determinism_host.cpp)
 espalier_test(distance_test espalier_all_variants_executor)
 espalier_test(smallest_k_test espalier_all_variants_executor)
+espalier_test_sources(smallest_k_test smallest_k_rows_test.cpp)
 espalier_test(coherent_sum_test espalier_all_variants_executor)
 if(ESPALIER_CUDA)
   # The same tests over the variants that nvcc compiled: they run where there is a GPU.

@@ -91,7 +91,8 @@ std::vector<std::byte> joined(const std::vector<std::vector<std::byte>>& outputs
 }
 
 TEST_P(EveryGpuVariant, ComputesTheSameInWhateverOrderItsThreadsRun) {
-    const auto& [family, v] = GetParam();
+    const Family* const family = GetParam().family;
+    const std::size_t v = GetParam().variant;
     const VariantInfo& variant = family->variants()[v];
     if (!variant.foreign.empty()) GTEST_SKIP() << foreign_reason(variant.foreign);
     const auto device = device_for(variant.kind);

@@ -214,6 +214,7 @@ constexpr std::size_t shared_lists(std::int32_t length) {
     return kQueries * (kBuffer + (length <= kSharedList ? kSharedList : 0)) * sizeof(std::uint64_t);
 }
 
+// Long: results are of this very text; copies, sums and lists share buffers and barriers.
 template <Metric metric, Missing missing, int per_thread, class Types>
 __global__ void __launch_bounds__(kThreads, metric == Metric::mixed_euclidean ? 1 : 2)
     search_tiles(Search search, const __grid_constant__ Types types) {

@@ -164,6 +164,7 @@ private:
 
 /// A block has a tile of queries and a slice of the spans. `steps` of 16 attributes, or up to `steps` if that is 8:
 /// then the queries stay in registers. 0: more.
+// Long: results are of this very text; copies, products and tops are one pipeline with one barrier a step.
 template <int steps, int group>
 __global__ void __launch_bounds__(kThreads, 2) bound_groups(GroupScreen screen) {
     constexpr int kTogether = Images::tiles_together(steps), kStages = stages_of(steps);

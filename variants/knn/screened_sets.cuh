@@ -191,6 +191,7 @@ __device__ inline RowImage row_of_point(const Preparation& of, std::int64_t poin
 
 /// Rows of halves, and the part of the squared norms that bounds keep. A query that is not finite has a norm of NaN.
 /// Beyond the sets rows are 0, and points far away. 64 items per block.
+// Long: results are of this very text; images, norms and rows come of one pass over the set.
 __global__ void __launch_bounds__(kThreads) prepare(Preparation of) {
     constexpr int kItems = 64, kGroups = kThreads / kItems, kEach = kChunk / kGroups;
     constexpr int kPadded = kChunk + 8;  // 16 more bytes: rows meet in banks less often

@@ -121,6 +121,7 @@ __device__ void merge_into(std::uint64_t* list, int length, std::uint64_t entry,
 
 /// Blocks of 32 x warps threads. `slice` columns per block; slice s writes entries [s * k, s * k + k) of
 /// its rows.
+// Long: results are of this very text; loads, buffers and merges share thresholds and barriers.
 template <int warps, class Source, class Target>
 __global__ void select_rows(std::int64_t rows, std::int64_t columns, std::int64_t slice, std::int64_t k, Source source,
                             Target target) {

@@ -58,7 +58,7 @@ HostArray<std::int32_t> delays_of_cube(const Problem& problem) {
     const float scale = std::max(static_cast<float>(kMetresPerSample),
                                  (farthest - nearest) / std::max(static_cast<float>(problem.span), 1.0F));
     HostArray<std::int32_t> delays(metres.size());
-    generate(delays, [&](std::size_t i) {
+    generate(delays, [&, nearest = nearest](std::size_t i) {
         return std::min(static_cast<std::int32_t>(std::lround((metres[i] - nearest) / scale)),
                         static_cast<std::int32_t>(problem.span));
     });

@@ -92,8 +92,8 @@ private:
         const Split split = draw(samples, sum);
         if (split.gain < 0) return index;
         const auto holds = [&](const Observation& s) { return table_.row(s.row)[split.column] <= split.threshold; };
-        const auto others = std::ranges::partition(samples, holds);
-        const auto count = static_cast<std::size_t>(others.begin() - samples.begin());
+        const auto others = std::partition(samples.begin(), samples.end(), holds);
+        const auto count = static_cast<std::size_t>(others - samples.begin());
         const std::uint32_t yes = grow(samples.first(count)), no = grow(samples.subspan(count));
         Node& node = forest_.nodes_[index];
         node.column = static_cast<std::uint32_t>(split.column), node.threshold = split.threshold, node.next = {yes, no};

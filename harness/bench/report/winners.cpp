@@ -85,12 +85,14 @@ std::vector<Winner> find_winners(std::span<const CaseRecord* const> cases) {
     for (auto& [name, timed] : problems) {
         const auto quiet = [](const CaseRecord* record) { return !disturbance_of(*record); };
         std::ranges::stable_sort(timed, {}, &CaseRecord::time_ns);
-        const auto disturbed = std::ranges::stable_partition(timed, quiet);
-        Winner winner{.best = timed.front(), .timed = timed.size(), .disturbed = disturbed.size()};
-        const auto other = std::find_if(timed.begin(), disturbed.begin(), [&](const CaseRecord* record) {
+        const auto disturbed = std::stable_partition(timed.begin(), timed.end(), quiet);
+        Winner winner{.best = timed.front(),
+                      .timed = timed.size(),
+                      .disturbed = static_cast<std::size_t>(timed.end() - disturbed)};
+        const auto other = std::find_if(timed.begin(), disturbed, [&](const CaseRecord* record) {
             return record->variant != winner.best->variant;
         });
-        if (other != disturbed.begin()) winner.next = *other;
+        if (other != disturbed) winner.next = *other;
         winners.push_back(winner);
     }
     std::ranges::stable_sort(winners, [](const Winner& a, const Winner& b) {

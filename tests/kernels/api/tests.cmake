@@ -1,6 +1,7 @@
 # Each allocation of the public functions fails in turn. Linked into a program of its own: it has an operator new.
 espalier_test(allocation_test espalier_kernels)
-target_sources(allocation_test PRIVATE ${CMAKE_CURRENT_LIST_DIR}/allocation_calls.cpp ${CMAKE_CURRENT_LIST_DIR}/allocation_calls_of_c.cpp ${CMAKE_CURRENT_LIST_DIR}/failing_memory.cpp)
+espalier_test_sources(allocation_test allocation_calls.cpp allocation_calls_of_c.cpp allocation_calls_of_neighbours.cpp
+                                      failing_memory.cpp)
 target_link_libraries(allocation_test PRIVATE ${CMAKE_DL_LIBS})
 target_compile_definitions(allocation_test PRIVATE
   ESPALIER_TREE="${ESPALIER_SELECTORS_DIR}/dot/cpu-graniterapids-avx512vnni-2t.tree")
@@ -28,10 +29,16 @@ endforeach()
 # The library in processes of its own: pinned, limited, forked.
 espalier_test(threads_test espalier_kernels)
 foreach(name api_device_memory plan)
+  set(further)
+  if(name STREQUAL plan)
+    set(further plan_errors_test.cpp plan_neighbours_test.cpp)
+  endif()
   espalier_test(${name}_test espalier_test_dispatch espalier_all_variants_executor)
+  espalier_test_sources(${name}_test ${further})
   if(ESPALIER_CUDA AND NOT BUILD_SHARED_LIBS)
     # On a real GPU; a static library lets the test use its device runtime.
     add_executable(${name}_gpu_test ${CMAKE_CURRENT_LIST_DIR}/${name}_test.cpp)
+    espalier_test_sources(${name}_gpu_test ${further})
     espalier_test_program(${name}_gpu_test espalier_kernels espalier_reference)
     espalier_gpu_test(${name}_gpu_test)
   endif()

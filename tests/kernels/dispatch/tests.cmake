@@ -7,9 +7,12 @@ espalier_add_selectors(espalier_test_selectors ${CMAKE_CURRENT_LIST_DIR}/data/se
 espalier_test(loaded_trees_test espalier_records espalier_all_variants_executor nlohmann_json::nlohmann_json)
 target_compile_definitions(loaded_trees_test PRIVATE ESPALIER_PROGRAM="$<TARGET_FILE:espalier>"
                            ESPALIER_COMMITTED_SELECTORS="${ESPALIER_SELECTORS_DIR}")
+espalier_test_sources(loaded_trees_test refused_trees_test.cpp hostile_trees_test.cpp selectors_of_environment_test.cpp)
 add_dependencies(loaded_trees_test espalier)
 
 espalier_test(dispatch_test espalier_test_dispatch espalier_all_variants_executor)
+espalier_test_sources(dispatch_test dispatch_allocations_test.cpp equal_choices_test.cpp explain_test.cpp
+                                    forced_variants_test.cpp loaded_tree_test.cpp similar_trees_test.cpp)
 espalier_test(selection_test espalier_all_variants_executor)
 
 # How long a choice takes. Not a test: run it by hand on a quiet machine.

@@ -11,6 +11,20 @@ target_compile_options(c_interface_test PRIVATE -Wall -Werror -pedantic -O0)
 add_test(NAME c_interface_test COMMAND c_interface_test)
 set_tests_properties(c_interface_test PROPERTIES ENVIRONMENT OMP_WAIT_POLICY=passive)
 
+# Every public header alone, as a program of the next standard includes it: it needs nothing before it, and compiles there.
+file(GLOB headers RELATIVE ${PROJECT_SOURCE_DIR}/kernels/include CONFIGURE_DEPENDS
+     ${PROJECT_SOURCE_DIR}/kernels/include/espalier/*.hpp ${PROJECT_SOURCE_DIR}/kernels/include/espalier/*.h)
+set(alone)
+foreach(header ${headers} espalier/version.hpp)
+  set(source ${ESPALIER_GENERATED_DIR}/tests/alone/${header}.cpp)
+  write_if_changed(${source} "#include \"${header}\"\n")
+  list(APPEND alone ${source})
+endforeach()
+add_library(public_headers_cxx23 OBJECT ${alone})
+set_target_properties(public_headers_cxx23 PROPERTIES CXX_STANDARD 23)
+target_compile_options(public_headers_cxx23 PRIVATE -Werror -O0)
+target_link_libraries(public_headers_cxx23 PRIVATE espalier_flags espalier::espalier)
+
 if(NOT ESPALIER_SANITIZE AND NOT CMAKE_CROSSCOMPILING)  # Python and nm read a library and programs of an ordinary build
   set(shared espalier_library)
   if(NOT BUILD_SHARED_LIBS)

@@ -90,7 +90,8 @@ std::vector<std::string> problems_of(const Family& family, const DeviceInfo& dev
 
 void refuse_unknown_axes(const SweepOptions& options, const std::vector<const Family*>& chosen) {
     for (const auto& [axis, values] : options.axes) {
-        if (std::ranges::any_of(chosen, [&](const Family* family) { return has_axis(*family, axis); })) continue;
+        if (std::ranges::any_of(chosen, [&, axis = axis](const Family* family) { return has_axis(*family, axis); }))
+            continue;
         SimilarName meant(axis);
         for (const Family* family : chosen)
             for (const FeatureInfo& feature : family->features())

@@ -67,9 +67,9 @@ bool CaseCounters::count(std::vector<CaseToCount> cases, bool every, Caches cach
         for (const CaseToCount& each : cases) send(Counted{each.candidate, {}, kNoGpu});
         return true;
     }
-    const auto slow = std::ranges::stable_partition(
-        cases, [&](const CaseToCount& each) { return every || each.run_seconds < kLongToCount; });
-    const std::span<const CaseToCount> quick_cases(cases.begin(), slow.begin()), slow_cases(slow.begin(), slow.end());
+    const auto slow = std::stable_partition(
+        cases.begin(), cases.end(), [&](const CaseToCount& each) { return every || each.run_seconds < kLongToCount; });
+    const std::span<const CaseToCount> quick_cases(cases.begin(), slow), slow_cases(slow, cases.end());
     std::unique_ptr<CacheFlusher> flusher;
     if (caches != Caches::warm) flusher = std::make_unique<CacheFlusher>(device_, caches);
     return (quick_cases.empty() ||

@@ -2,7 +2,7 @@
 
 #include "c_test.h"
 
-void test_distances(const espalier_device* cpu) {
+static void test_right_distances(const espalier_device* cpu) {
     const float queries[2][2] = {{0, 0}, {3, 4}}, points[3][2] = {{0, 0}, {3, 4}, {6, 8}};
     const float points_by_columns[2][3] = {{0, 3, 6}, {0, 4, 8}};
     const float right[2][3] = {{0, 5, 10}, {5, 0, 5}};
@@ -46,7 +46,24 @@ void test_distances(const espalier_device* cpu) {
     }
     espalier_plan_free(plan);
     has_text(espalier_explain_pairwise_distances(cpu, &q, &p, &rule, 0, 0, NULL, &text), &text, "distance");
-    types[1] = 2;
+}
+
+static void test_refused_distances(const espalier_device* cpu) {
+    const float queries[2][2] = {{0, 0}, {3, 4}}, points_by_columns[2][3] = {{0, 3, 6}, {0, 4, 8}};
+    float result[2][3];
+    uint8_t types[2] = {ESPALIER_ATTRIBUTE_NUMERIC, 2};
+    espalier_items q = {sizeof q}, p = {sizeof p};
+    espalier_distance_rule rule = {sizeof rule};
+    q.values = queries[0];
+    q.count = 2;
+    p.values = points_by_columns[0];
+    p.count = 3;
+    p.layout = ESPALIER_COLUMN_MAJOR;
+    p.stride = 3;
+    q.dims = p.dims = 2;
+    rule.metric = ESPALIER_METRIC_MIXED_EUCLIDEAN;
+    rule.types = types;
+    rule.type_count = 2;
     INVALID("types", espalier_pairwise_distances(cpu, &q, &p, &rule, result[0], 0, 0, NULL));
     rule.type_count = 1;
     INVALID("each of the 2 attributes", espalier_pairwise_distances(cpu, &q, &p, &rule, result[0], 0, 0, NULL));
@@ -72,6 +89,11 @@ void test_distances(const espalier_device* cpu) {
     INVALID("queries is null", espalier_pairwise_distances(cpu, NULL, &p, NULL, result[0], 0, 0, NULL));
     INVALID("points is null", espalier_pairwise_distances(cpu, &q, NULL, NULL, result[0], 0, 0, NULL));
     INVALID("result is null", espalier_pairwise_distances(cpu, &q, &p, NULL, NULL, 0, 0, NULL));
+}
+
+void test_distances(const espalier_device* cpu) {
+    test_right_distances(cpu);
+    test_refused_distances(cpu);
 }
 
 void test_selection(const espalier_device* cpu) {

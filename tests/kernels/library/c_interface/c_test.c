@@ -237,6 +237,14 @@ static void test_convolution(const espalier_device* cpu) {
         }
         espalier_plan_free(plan);
     }
+}
+
+static void test_refused_convolutions(const espalier_device* cpu) {
+    enum { WIDTH = 9, HEIGHT = 7, COUNT = WIDTH * HEIGHT };
+    uint8_t image[COUNT] = {0}, result[COUNT];
+    float filter[49] = {0};
+    espalier_image_shape shape = {sizeof shape, WIDTH, HEIGHT};
+    shape.channels = 1;
     {
         espalier_plan* plan = (espalier_plan*)&shape;
         INVALID("side is 9", espalier_plan_convolve_2d(cpu, &shape, filter, 9, 0, NULL, &plan));
@@ -304,6 +312,14 @@ static void test_coherent_sum(const espalier_device* cpu) {
         has_text(espalier_explain_coherent_sum(cpu, &shape, output, NULL, &text), &text, "coherent_sum");
     }
     INVALID("output is 2", espalier_explain_coherent_sum(cpu, &shape, 2, NULL, &text));
+}
+
+static void test_shapes_of_coherent_sums(const espalier_device* cpu) {
+    const float traces[2][4] = {{1, 2, 3, 4}, {10, 20, 30, 40}};
+    const int32_t delays[3][2] = {{0, 0}, {1, 0}, {0, 2}};
+    float sums[3][2], maximum[3];
+    int32_t sample[3];
+    espalier_coherent_sum_shape shape = {sizeof shape, 2, 2, 3, 2};
     shape.precision = ESPALIER_PRECISION_HALF;
     OK(espalier_sum_coherently(cpu, &shape, traces[0], delays[0], sums[0], NULL));
     shape.precision = 256; /* is 0 in 8 bits */
@@ -339,7 +355,9 @@ int main(void) {
     test_progress(cpu);
     test_histogram(cpu);
     test_convolution(cpu);
+    test_refused_convolutions(cpu);
     test_coherent_sum(cpu);
+    test_shapes_of_coherent_sums(cpu);
     test_distances(cpu);
     test_selection(cpu);
     test_neighbours(cpu);

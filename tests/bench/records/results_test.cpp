@@ -1,0 +1,125 @@
+// Results files, packed or not, and records of sources that have changed since.
+
+#include "harness/bench/records/results.hpp"
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <fstream>
+
+#include "harness/bench/families/family.hpp"
+#include "harness/bench/records/inspect.hpp"
+#include "harness/bench/records/merge.hpp"
+#include "harness/bench/records/packing.hpp"
+#include "harness/bench/records/stale.hpp"
+#include "kernels/json/bad_data.hpp"
+#include "tests/bench/records/journal_of.hpp"
+
+namespace espalier::bench {
+namespace {
+
+TEST(Results, DamageIsRefusedWithFileAndLine) {
+    const TemporaryFolder folder;
+    merge_journals({journal(folder, "a.jsonl", {sample_record(1), sample_record(2)})}, folder / "results", {});
+    const std::string file = folder / "results/cpu-test-2t/histogram.jsonl";
+    const std::string whole = read_bytes(file);
+    std::string changed = whole;
+    const auto second = changed.find('\n') + 1;
+    changed[changed.find("1200.25", second)] = '9';
+    std::ofstream(file, std::ios::binary) << changed;
+    expect_holds(message_of<BadData>([&] { static_cast<void>(load_results(folder / "results/cpu-test-2t")); }),
+                 {"histogram.jsonl", "line 2", "checksum"});
+    std::ofstream(file, std::ios::binary) << whole << whole.substr(second);
+    expect_holds(message_of<BadData>([&] { static_cast<void>(load_cases(file)); }), {"line 3", "twice"});
+}
+
+TEST(Results, PackedFilesStayPackedAndHoldTheSame) {
+    const TemporaryFolder folder;
+    merge_journals({journal(folder, "a.jsonl", {sample_record(1), sample_record(2)})}, folder / "results", {});
+    const std::filesystem::path device = folder / "results/cpu-test-2t";
+    const DeviceResults plain = load_results(device);
+    const std::size_t records = inspect(device).records;
+    const std::string lines = read_bytes((device / "histogram.jsonl").string());
+    std::filesystem::remove(device / "histogram.jsonl");
+    std::ofstream(device / "histogram.jsonl.xz", std::ios::binary) << pack(lines);
+    save_results(device, load_results(device));
+    EXPECT_FALSE(std::filesystem::exists(device / "histogram.jsonl"));
+    EXPECT_EQ(read_bytes((device / "histogram.jsonl.xz").string()), pack(lines));
+    ASSERT_EQ(load_results(device).cases.size(), plain.cases.size());
+    EXPECT_EQ(load_results(device).cases[1].samples_ns, plain.cases[1].samples_ns);
+    EXPECT_EQ(inspect(device).records, records);
+}
+
+TEST(Results, FilesThatWerePackedWithGzipAreReadAndPackedAnew) {
+    const TemporaryFolder folder;
+    merge_journals({journal(folder, "a.jsonl", {sample_record(1), sample_record(2)})}, folder / "results", {});
+    const std::filesystem::path device = folder / "results/cpu-test-2t";
+    const std::string lines = read_bytes((device / "histogram.jsonl").string());
+    std::filesystem::remove(device / "histogram.jsonl");
+    const std::string before = (device / "histogram.jsonl.gz").string();
+    const gzFile file = gzopen(before.c_str(), "wb");
+    ASSERT_GT(gzwrite(file, lines.data(), static_cast<unsigned>(lines.size())), 0);
+    gzclose(file);
+    ASSERT_EQ(load_results(device).cases.size(), 2U);
+    save_results(device, load_results(device));
+    EXPECT_FALSE(std::filesystem::exists(before));
+    EXPECT_EQ(read_bytes((device / "histogram.jsonl.xz").string()), pack(lines));
+}
+
+TEST(Results, PackedFileThatEndsTooSoonIsRefused) {
+    const TemporaryFolder folder;
+    merge_journals({journal(folder, "a.jsonl", {sample_record(1), sample_record(2)})}, folder / "results", {});
+    const std::filesystem::path device = folder / "results/cpu-test-2t";
+    const std::string packed = pack(read_bytes((device / "histogram.jsonl").string()));
+    std::filesystem::remove(device / "histogram.jsonl");
+    for (const std::size_t kept : {packed.size() - 1, packed.size() - 9, packed.size() / 2}) {
+        std::ofstream(device / "histogram.jsonl.xz", std::ios::binary) << packed.substr(0, kept);
+        expect_holds(message_of<BadData>([&] { static_cast<void>(load_results(device)); }), {"histogram.jsonl.xz"});
+    }
+}
+
+TEST(Stale, IsWhatWasMeasuredOfOtherSource) {
+    const Family& family = *find_family("dot");
+    const VariantInfo& variant = family.variants()[family.baseline(DeviceKind::cpu)];
+    CaseRecord record = sample_record();
+    record.family = "dot", record.variant = variant.name, record.status = Status::ok;
+    record.provenance.source_id = variant.source_id;
+    std::vector<CaseRecord> records{record, record, record};
+    EXPECT_TRUE(find_stale(records).empty());
+
+    records[1].provenance.source_id = std::string(64, 'a');
+    records[2].provenance.source_id = std::string(64, 'b');
+    records[2].status = Status::timeout;
+    records.push_back(record);
+    records.back().variant = "no_longer_there";
+    const auto stale = find_stale(records);
+    ASSERT_EQ(stale.size(), 1U);
+    EXPECT_EQ(stale[0].name(), "dot/" + std::string(variant.name));
+    EXPECT_EQ(stale[0].rows, 2U);
+    EXPECT_EQ(stale[0].timed, 1U);
+    EXPECT_EQ(stale[0].measured_id, std::string(64, 'a'));
+    EXPECT_EQ(stale[0].source_id, variant.source_id);
+    expect_holds(describe(stale[0]), {"dot/", "2 records (1 times)", "aaaaaaaaaaaa", "sweep it again"});
+}
+
+TEST(Stale, AListAcceptsOneSourceOnly) {
+    const TemporaryFolder folder;
+    EXPECT_TRUE(load_known_stale(folder.path()).empty());
+    const auto write = [&](const std::string& text) { std::ofstream(folder / "known_stale.json") << text; };
+    write(R"({"schema":"espalier.known_stale/1","variants":{"dot/x":{"source_id":"12ab","reason":"a comment"}}})");
+    const KnownStaleList known = load_known_stale(folder.path());
+    EXPECT_TRUE(is_known(known, {.family = "dot", .variant = "x", .source_id = "12ab"}));
+    EXPECT_FALSE(is_known(known, {.family = "dot", .variant = "x", .source_id = "12ac"}));
+    EXPECT_FALSE(is_known(known, {.family = "dot", .variant = "y", .source_id = "12ab"}));
+
+    const auto refused = [&](const std::string& text) {
+        write(text);
+        return message_of<BadData>([&] { static_cast<void>(load_known_stale(folder.path())); });
+    };
+    expect_holds(refused("[1"), {"known_stale.json", "not JSON"});
+    expect_holds(refused(R"({"schema":"espalier.known_stale/2","variants":{}})"), {"schema"});
+    expect_holds(refused(R"({"schema":"espalier.known_stale/1","variants":{"dot/x":{"source_id":"1"}}})"), {"reason"});
+}
+
+}  // namespace
+}  // namespace espalier::bench
