@@ -6,7 +6,6 @@ from pathlib import Path
 
 import regular_files
 import results as measured
-import trees
 from regular_files import read_json
 
 HEAD = """# Beside other people's implementations
@@ -15,8 +14,7 @@ HEAD = """# Beside other people's implementations
 
 Everyone's samples of a problem are interleaved in one run of `scripts/peers`, results checked by the same oracle.
 *Ours* is what today's tree chooses for the problem, not the best of ours; times are medians. Above 1 the ratio says how
-many times as long the fastest peer takes. Where that choice came after the peers were measured, the next of the tree's
-ranking stands in for it, or another configuration of the same variant, *for* the one that would run. CUB's batched
+many times as long the fastest peer takes. A problem whose choice was not timed beside the peers is left out. CUB's batched
 top-k lists the k smallest unsorted and any of equal elements; ours are sorted, but for `order=any`, where like is beside
 like, and of equal elements always those of the lower index. Peers in Python are called within the sweep's own process,
 on the same arrays; k-NN is timed by the processes' clocks, calls and all, on continuous numbers. *Earlier source*: our
@@ -26,23 +24,6 @@ the least ratios are listed; the page of `espalier report` has all of them.
 """
 LISTED = 8  # problems of a family, the worst for us first
 SourceIds = dict[tuple[str, str], str]  # of today's variants, by family and name
-
-
-def chosen(tree: trees.Node, family: measured.Family, problem: str) -> tuple[measured.Case | None, str]:
-    """The first of the tree's ranking that was timed beside the peers, or else another configuration of its first variant,
-    and the name of the first that can run, if that is another one."""
-    cases = {(case.variant, case.configuration): case for case in family.cases if case.problem == problem}
-    can_run = [choice for choice in trees.choices_of(trees.leaf_of(tree, family.complete(problem)))
-               if choice not in cases or cases[choice].status != "unsupported"]
-    if not can_run:
-        return None, ""
-    timed = {choice: case for choice, case in cases.items() if case.status == "ok"}
-    variant = can_run[0][0]
-    alike = [choice for choice in timed if choice[0] == variant]
-    ours = next((choice for choice in can_run + alike if choice in timed), None)
-    if ours == can_run[0]:
-        return timed[ours], ""
-    return timed.get(ours), " ".join(can_run[0]) if ours in alike else variant
 
 
 def of_earlier_source(folder: Path, family: str, today: SourceIds) -> set[tuple[str, str, str]]:
@@ -67,17 +48,17 @@ def milliseconds(case: measured.Case) -> str:
     return f"{case.time / 1e6:.4g}"
 
 
-def lines_of(family: measured.Family, tree: trees.Node, stale: set[tuple[str, str, str]]) -> list:
+def lines_of(family: measured.Family, stale: set[tuple[str, str, str]]) -> list:
+    timed = {(case.problem, case.variant, case.configuration): case for case in family.cases if case.status == "ok"}
     lines = []
     for problem in family.best():
-        peers, best = family.peers_of(problem), family.winner(problem)
-        ours, instead_of = chosen(tree, family, problem)
+        peers, best, choice = family.peers_of(problem), family.winner(problem), family.choices.get(problem)
+        ours = timed.get((problem, choice.variant, choice.configuration)) if choice else None
         if not peers or not ours:
             continue
         ratio = peers[0].time / ours.time
         other = "" if best is ours else f" ({best.variant} {milliseconds(best)})"
-        name = f"{ours.variant} for {instead_of}" if instead_of else ours.variant
-        name += ", earlier source" if (ours.variant, problem, ours.configuration) in stale else ""
+        name = ours.variant + (", earlier source" if (ours.variant, problem, ours.configuration) in stale else "")
         lines.append((ratio, f"| `{problem}` | {name} | {milliseconds(ours)}{other} | "
                              f"{peers[0].variant.removeprefix('peer_')} {milliseconds(peers[0])} | {ratio:.2f} |"))
     return lines
@@ -87,11 +68,7 @@ def device_section(folder: Path, exports: Path, today: SourceIds) -> str:
     text = f"## {folder.name}\n\n"
     device = measured.load_device(folder, exports / folder.name)
     for name, family in device.peers.items():
-        tree = measured.tree_file(folder, name)
-        if name in device.families:  # a tree may ask for axes that no problem of the peers spells out
-            family.left_out = device.families[name].left_out | family.left_out
-        stale = of_earlier_source(folder, name, today)
-        lines = lines_of(family, trees.parse(read_json(tree)), stale) if tree.exists() else []
+        lines = lines_of(family, of_earlier_source(folder, name, today))
         if not lines:
             continue
         lines.sort(key=lambda line: line[0])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evidence import newest, number
 from figures import duration, short
-from like_for_like import NANO, Cell, Compared, Line, Values, sentences
+from like_for_like import NANO, Cell, Compared, Line, Values
 from like_for_like import Table as Counterpart
 from published_tables import CPU, coherence_tables, lab_tables, tables
 from results import Device, Family, Unusable, load_device, read_object
@@ -25,11 +25,11 @@ class Row:
 
 @dataclass
 class Group:
-    """What one device measured of a table, and what that says beside the printed figures."""
+    """What one device measured of a table, and why some of it has no time."""
 
     device: str
     rows: list[Row]
-    sentences: list[str]
+    reasons: list[str]
 
 
 @dataclass
@@ -107,10 +107,9 @@ def measured(ours: Counterpart, device: "Measured", other: "Measured", xs: list,
         lines.append(Row(short(plain(label), 90), [shown(line, one) for one in cells], unit))
     if not own:
         return [], []
-    said = [plain(text) for text in sentences(values, xs, printed, lambda value: number(value, 3))
-            if "nothing was measured" not in text and "too little was measured" not in text]
-    said += [f"Without a time, {reason}: {plain('; '.join(cells))}." for reason, cells in values.reasons(xs).items()]
-    return lines, said
+    for label, cells in values.faster(xs, printed):
+        lines.append(Row(short(plain(label), 90), [number(one.value, 3) for one in cells], ""))
+    return lines, [f"Without a time, {reason}: {plain('; '.join(cells))}." for reason, cells in values.reasons(xs).items()]
 
 
 @dataclass
@@ -185,12 +184,12 @@ def compare(printed: dict | None, ours: Counterpart | None, devices: list[Measur
     series = [entry["values"] for entry in printed["series"]] if printed else []
     for device in devices:
         other = device if device.key.startswith("cpu-") or cpu is None else cpu
-        rows, said = measured(ours, device, other, xs, series)
+        rows, reasons = measured(ours, device, other, xs, series)
         if rows:
             where = f"{device.name} ({device.key})"
             if other is not device and any(row.label.endswith(" CPU") for row in rows):
                 where += f"; CPU: {other.key}"
-            table.measured.append(Group(where, rows, said))
+            table.measured.append(Group(where, rows, reasons))
     if table.measured:
         table.remark = plain(ours.remark)
     return table

@@ -207,7 +207,7 @@ def environment():
 def data_of(devices: list[results.Device], sections: dict[str, list[Section]]) -> dict:
     return {device.key: {"name": device.name, "ceilings": page_data.ceilings(device.info),
                          "families": {section.family.name: {"anchor": section.anchor,
-                                                            **page_data.family_data(device, section.family, section.tree)}
+                                                            **page_data.family_data(device, section.family)}
                                       for section in sections[device.key] if section.family.best()}}
             for device in devices}
 

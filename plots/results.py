@@ -92,6 +92,23 @@ class Case:
 
 
 @dataclass
+class Choice:
+    """What the library runs for a problem, as `espalier export` has it."""
+
+    variant: str  # empty if it can run nothing
+    configuration: str
+    time: float  # ns; NaN if it was not measured
+    regret: float  # NaN if it was not judged
+    reason: str  # why not, or how it failed
+    tree_device: str  # whose tree said so; empty without a tree
+    tree_data: str
+    leaf: int
+    leaf_problems: int
+    other_leaf: bool
+    conditions: str
+
+
+@dataclass
 class Family:
     name: str
     cases: list[Case] = field(default_factory=list)
@@ -102,11 +119,11 @@ class Family:
     left_out: dict[str, str] = field(default_factory=dict)  # what these mostly are: their axes' defaults
     derived: set[str] = field(default_factory=set)  # features that are no part of the problem's key
     tree: dict | None = None
+    choices: dict[str, Choice] = field(default_factory=dict)  # by problem
 
     def __post_init__(self):
         self._best = None
         self._apart = None
-        self._too_few = None
 
     def variants(self) -> list[str]:
         return sorted({case.variant for case in self.cases})
@@ -153,25 +170,11 @@ class Family:
             self._apart = self.failed() | {case.variant for case in self.cases if case.role == "peer"}
         return self._apart
 
-    def too_few(self) -> set[str]:
-        """The problems of which less than half of the choices that could run were measured."""
-        if self._too_few is None:
-            tried, could_run = Counter(), Counter()
-            for case in self.cases:
-                if case.role != "peer" and case.status != "unsupported":
-                    could_run[case.problem] += 1
-                    tried[case.problem] += case.status != "not_measured"
-            self._too_few = {problem for problem, cases in could_run.items() if 2 * tried[problem] < cases}
-        return self._too_few
-
     def ranked(self, problem: str) -> list[Case]:
         """The best of each variant that can be chosen, the fastest first. Disturbed ones win nothing and have no place."""
         cases = self.best().get(problem, {}).values()
         return sorted((case for case in cases if case.variant not in self.apart() and not case.disturbed),
                       key=lambda case: case.time)
-
-    def slowest(self, problem: str) -> float:
-        return max(case.time for case in self.cases if case.problem == problem and case.status == "ok")
 
     def peers_of(self, problem: str) -> list[Case]:
         """Each peer's best, the fastest first; without disturbed ones."""
@@ -326,6 +329,21 @@ def read_csv(path: Path) -> dict[str, Family]:
     return families
 
 
+def read_choices(path: Path) -> dict[str, Choice]:
+    """By problem what the library runs."""
+    found = {}
+    try:
+        with closing(regular_files.lines(path)) as stream:
+            for row in csv.DictReader((inert(line) for line in stream), strict=True):
+                leaf, problems = (int(row[name] or -1) for name in ("leaf", "leaf_problems"))
+                found[row["problem"]] = Choice(row["variant"], row["configuration"], _number(row, "time_ns"),
+                                               _number(row, "regret"), row["reason"], row["tree_device"], row["tree_data"],
+                                               leaf, problems, row["other_leaf"] == "1", row["conditions"])
+    except (csv.Error, UnicodeDecodeError, KeyError, TypeError, ValueError) as error:
+        raise Unusable(f"not the library's choices: {error}") from None
+    return found
+
+
 def _most_common(words: Iterable[dict[str, str]]) -> dict[str, str]:
     counts: dict[str, Counter] = defaultdict(Counter)
     for found in words:
@@ -438,6 +456,8 @@ def load_device(folder: Path, exports: Path) -> Device:
                     device.errors.append(f"{path.name}: the family {name} is in another file already; left out")
                 else:
                     found[name] = family
+                    if (choices := tables / "choices" / path.name).exists():
+                        family.choices = attempt(choices, read_choices) or {}
 
     families(exports, device.families)
     families(exports / "unseen", device.unseen)

@@ -1,23 +1,15 @@
-"""docs/performance/profiler-story.md: the convolution lab's four observations, held against the counters measured here."""
+"""docs/performance/profiler-story.md: the convolution lab's four observations beside the counters measured here."""
 
-from evidence import Evidence, number, paragraph, ratio, table
-from like_for_like import Values
+from evidence import Evidence, number, paragraph, table
+from like_for_like import CONFLICTS, WAVEFRONTS, Values, measured
 from published_page import section
 from published_tables import lab_tables
 
 VARIANTS = ("global", "shared_u8_int", "shared_u8_float", "shared_float", "shared_float_padded", "shared_float_32x8",
             "shared_vectorised")
-DRAM = "dram__throughput.avg.pct_of_peak_sustained_elapsed"
-SM = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
-ISSUE = "smsp__issue_active.avg.pct_of_peak_sustained_active"
-ALU = "sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active"
-FMA = "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active"
-XU = "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active"
-WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"
-CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"
-L1 = "l1tex__t_sector_hit_rate.pct"
 LAB_IMAGE = {"width": 4992, "height": 3744, "channels": 3, "border": "zero", "coefficients": "narrow"}
-BOUND = 60.0  # percent of a resource's peak from which it is said to limit
+UNITS = ("DRAM, % of peak", "SM, % of peak", "cycles with an issue, %", "ALU pipe, %", "FMA pipe, %", "XU pipe, %")
+SHARED = ("wavefronts of shared memory per value", "of them bank conflicts, %")
 
 HEAD = """# The convolution lab's observations, held against counters
 
@@ -26,11 +18,28 @@ HEAD = """# The convolution lab's observations, held against counters
 The convolution lab (source C) explains its variants by four observations in the profiler of its card. Here they stand
 beside the counters in `results/{key}/` ({device}): of the lab's own image wherever it was counted, else of the largest
 image with that number of channels. Counters are collected in a pass of their own, with cold caches. ALU is the integer and
-logic pipe, FMA the multiply-add pipe, XU the conversion and special-function pipe; a bank conflict costs a wavefront of
-shared memory more.
+logic pipe, FMA the multiply-add pipe, which also does 32-bit integer multiply-adds, XU the conversion and special-function
+pipe; a bank conflict costs a wavefront of shared memory more.
 
 ## Observations
 """
+
+# What the lab saw, what it would take to see it here, and whose counters show it.
+OBSERVATIONS = (
+    ("`global` is memory-bound with little use of the multiprocessor.",
+     "Seen if DRAM is near its peak and SM is not. Loads that hit in L1 do not reach the DRAM.",
+     (*UNITS[:3], "L1 hits, %"), ("global",)),
+    ("`shared_u8_int` moves the load to the integer units.",
+     "Seen if ALU and FMA have a larger share than in `global`.", UNITS[1:5], ("global", "shared_u8_int")),
+    ("`shared_u8_float` fills the conversion unit.",
+     "Seen if XU is near its peak. `shared_float` converts a value once when it is stored instead of at each of 25 reads.",
+     UNITS[1:], ("shared_u8_float", "shared_float")),
+)
+BANKS = ("`shared_float` needs four times the bandwidth of shared memory and shows bank conflicts, which padding and 32x8 "
+         "blocks remove.",
+         "Bandwidth is in wavefronts, of which shared memory delivers one a cycle: one brings a warp its 32 values, be they "
+         "bytes or words. With the lab's own padding of 5 words a warp is two rows of 16 threads, 3 words from thread to "
+         "thread and 65 from row to row, which is 1 bank on: 5 threads of each row meet one of the other.")
 
 
 def counted(evidence: Evidence, variant: str, channels: int) -> dict | None:
@@ -44,106 +53,21 @@ def counted_on(evidence: Evidence, image: dict) -> list[dict]:
     rows = {}
     for variant in VARIANTS:
         for row in evidence.profile("convolution_2d", variant, **image):
-            if row.get(WAVEFRONTS):
+            if row.get(WAVEFRONTS) and row.get(CONFLICTS):
                 rows.setdefault((variant, row["configuration"] if "padding" in row["configuration"] else ""), row)
     return list(rows.values())
-
-
-def share(row: dict, name: str) -> float:
-    return float(row[name])
-
-
-def conflict_share(row: dict) -> float:
-    return 100 * share(row, CONFLICTS) / share(row, WAVEFRONTS) if share(row, WAVEFRONTS) else 0.0
 
 
 def name(row: dict) -> str:
     return f"`{row['variant']}`" + ("" if row["configuration"] == "default" else f" ({row['configuration']})")
 
 
-def global_statement(row: dict) -> str:
-    dram, sm, l1, issue = (number(share(row, counter), 3) for counter in (DRAM, SM, L1, ISSUE))
-    if share(row, DRAM) >= BOUND:
-        return f"It holds: {dram}% of the DRAM's peak, and the multiprocessor at {sm}%."
-    read = number(float(row["dram__bytes_read.sum"]) / float(row["values"]), 3)
-    return (f"It does not hold here. DRAM is at {dram}% of its peak: for each byte of the image it delivers {read}, "
-            f"because {l1}% of the sectors that the 25 loads of a value ask for are hits in L1. The schedulers issue "
-            f"in {issue}% of the cycles and the busiest unit of the multiprocessor is at {sm}%.")
-
-
-def integer_statement(row: dict, other: dict) -> str:
-    alu, fma, alu_before, fma_before = (number(share(r, pipe), 3) for r in (row, other) for pipe in (ALU, FMA))
-    moved = "moves to them as the lab saw it" if share(row, ALU) > share(other, ALU) else "does not move to them"
-    return (f"The ALU pipe is at {alu}% and the FMA pipe, which does the 32-bit integer multiply-adds on this "
-            f"architecture, at {fma}%, against {alu_before}% and {fma_before}% in `global`. The load {moved}.")
-
-
-def conversion_statement(row: dict, once: dict) -> str:
-    xu, alu, fma = (number(share(row, pipe), 3) for pipe in (XU, ALU, FMA))
-    if share(row, XU) >= BOUND:
-        return f"It holds: the conversion pipe is at {xu}% of its peak."
-    text = f"It does not hold here: XU is at {xu}% of its peak, ALU at {alu}% and FMA at {fma}%."
-    xu, alu = (number(share(once, pipe), 3) for pipe in (XU, ALU))
-    text += (" `shared_float`, which converts a value once when it is stored instead of at each of 25 reads, has XU at "
-             f"{xu}% and ALU at {alu}%: the additional conversions are not carried out by XU on this architecture")
-    fits = share(row, ALU) > share(once, ALU)
-    return text + (", and the ALU's share fits with their being done there." if fits else ".")
-
-
-def conflict_statement(lab: list[dict], found: dict) -> str:
-    """`lab` has the rows of the lab's image: the plain tile first, then its cures, in every padding that was counted."""
-    parts = [("3 channels", lab)] + [(f"{channels} channel{'s' if channels > 1 else ''}",
-                                      [row for v in VARIANTS[3:6] if (row := found.get((v, channels)))]) for channels in (1, 4)]
-    text = "Wavefronts that are conflicts, " + "; ".join(
-        f"{label}: " + ", ".join(f"{name(row)} {number(conflict_share(row), 3)}%" for row in rows)
-        for label, rows in parts if rows) + "."
-    if not lab or lab[0]["variant"] != "shared_float":
-        return text
-    gone = [row for row in lab[1:] if conflict_share(row) < conflict_share(lab[0]) / 4]
-    left = [row for row in lab[1:] if row not in gone]
-    if gone:
-        text += " With the lab's three channels they are gone in " + " and ".join(map(name, gone)) + "."
-    for row in left:
-        text += f" They are not gone in {name(row)}."
-        if row["configuration"] == "padding=5":
-            text += (" Those 5 words are the lab's own padding: a warp is two rows of 16 threads, 3 words from thread to "
-                     "thread and 65 from row to row, which is 1 bank on, and 5 threads of each row meet one of the other.")
-    return text
-
-
-def bandwidth_statement(floats: dict | None, bytes_: dict | None) -> str:
-    """Of wavefronts, which are what shared memory delivers one of per cycle."""
-    if floats is None or bytes_ is None:
-        return ""
-    per_value = [share(row, WAVEFRONTS) / float(row["values"]) for row in (floats, bytes_)]
-    without = [each * (1 - conflict_share(row) / 100) for each, row in zip(per_value, (floats, bytes_))]
-    four = abs(ratio(*without) - 4) < 0.5
-    return (f" It reads four times the bytes of `shared_u8_float`, in {number(ratio(*per_value), 3)} times the wavefronts, "
-            f"{number(ratio(*without), 3)} times without the conflicts: " +
-            ("the bandwidth that it needs is four times, as the lab saw it." if four else
-             "it does not need four times the bandwidth, since a wavefront brings a warp its 32 values, be they bytes or words."))
-
-
-def design_statement(found: dict) -> str:
-    text = ""
-    busiest = max(found.values(), key=lambda row: share(row, DRAM))
-    if share(busiest, DRAM) < BOUND:
-        text += (f"No variant comes near the DRAM's peak; the highest is {name(busiest)} with "
-                 f"{number(share(busiest, DRAM), 3)}%. Instructions and accesses to shared memory are left to "
-                 "save. ")
-    accesses = {name(row): share(row, WAVEFRONTS) / float(row["values"]) for (variant, channels), row in found.items()
-                if variant.startswith("shared") and channels == 3}
-    if len(accesses) > 1:
-        fewest = min(accesses, key=accesses.get)
-        others = [value for key, value in accesses.items() if key != fewest]
-        text += (f"With three channels {fewest} needs {number(accesses[fewest], 3)} wavefronts per value, the others "
-                 f"{number(min(others), 3)} to {number(max(others), 3)}. ")
-    padded, plain = found.get(("shared_float_padded", 4)), found.get(("shared_float", 4))
-    if padded and plain and conflict_share(padded) > 4 * conflict_share(plain):
-        text += ("Whether a 16-wide block has bank conflicts depends on the number of channels, which the lab, with "
-                 "three, could not see: with four the plain tile has none to speak of, and the padding brings them "
-                 "about.")
-    return text
+def observation(claim: str, how: str, quantities: tuple[str, ...], rows: list[dict]) -> str:
+    text = "\n" + paragraph(f"**{claim}** {how}") + "\n"
+    if not rows:
+        return text + "Not measured: no row of it has counters yet.\n"
+    return text + table(["variant", "channels", *quantities], [
+        [name(row), row["channels"], *(number(measured(row, quantity), 3) for quantity in quantities)] for row in rows])
 
 
 def story_page(evidence: Evidence, cpu: Evidence) -> str:
@@ -154,23 +78,14 @@ def story_page(evidence: Evidence, cpu: Evidence) -> str:
         text += "\n" + paragraph("Without any counters: " + ", ".join(lacking) + " channels.")
     lab = counted_on(evidence, LAB_IMAGE)
 
-    def observed(variant: str) -> dict | None:
+    def observed(variant: str) -> list[dict]:
         """On the lab's image; else on the largest image with three channels."""
-        return next((row for row in lab if row["variant"] == variant), found.get((variant, 3)))
+        return [row for row in lab if row["variant"] == variant] or [row for row in (found.get((variant, 3)),) if row]
 
-    def observation(claim: str, statement, *variants: str) -> str:
-        rows = [observed(variant) for variant in variants]
-        outcome = statement(*rows) if None not in rows else "Not measured: no row of it has counters yet."
-        return "\n" + paragraph(f"**{claim}** {outcome}")
-
-    text += observation("`global` is memory-bound with little use of the multiprocessor.", global_statement, "global")
-    text += observation("`shared_u8_int` moves the load to the integer units.", integer_statement, "shared_u8_int", "global")
-    text += observation("`shared_u8_float` fills the conversion unit.", conversion_statement, "shared_u8_float", "shared_float")
-    text += "\n" + paragraph("**`shared_float` needs four times the bandwidth of shared memory and shows bank "
-                             "conflicts, which padding and 32x8 blocks remove.** "
-                             + conflict_statement([row for row in lab if row["variant"] in VARIANTS[3:6]], found)
-                             + bandwidth_statement(observed("shared_float"), observed("shared_u8_float")))
-    text += "\n" + paragraph(design_statement(found))
+    for claim, how, quantities, variants in OBSERVATIONS:
+        text += observation(claim, how, quantities, [row for variant in variants for row in observed(variant)])
+    others = [found[v, c] for c in (1, 4) for v in VARIANTS[1:] if (v, c) in found]
+    text += observation(*BANKS, SHARED, [row for variant in VARIANTS[1:] for row in observed(variant)] + others)
     on_gpu, on_cpu = lab_tables()
     text += section(on_gpu, Values(on_gpu, evidence.rows, evidence.device), None)
     text += section(on_cpu, Values(on_cpu, cpu.rows, cpu.device), None)

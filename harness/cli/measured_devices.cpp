@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "harness/base/text/printable.hpp"
+#include "harness/base/text/to_stderr.hpp"
+#include "harness/bench/judge/choices.hpp"
 #include "harness/cli/command.hpp"
 
 namespace espalier::bench::cli {
@@ -46,6 +49,11 @@ bool is_own(const fs::path& results) { return results.lexically_normal() == kLoc
 
 fs::path selectors_of(const fs::path& results) {
     return results.lexically_normal() == kResults ? fs::path("kernels/selectors") : results / "selectors";
+}
+
+void choose_by_trees_of(const fs::path& results, const std::vector<std::string>& devices) {
+    for (const std::string& why : learn::load_trees_of(selectors_of(results), devices))
+        to_stderr("espalier: a tree is not loaded: {}\n", printable(why, 4096));
 }
 
 std::vector<std::string> device_keys(const fs::path& results, const std::vector<std::string>& wanted) {

@@ -14,7 +14,8 @@ from peers_page import of_earlier_source, peers_page  # noqa: E402
 
 COLUMNS = ("family,variant,role,status,reason,problem,configuration,time_ns,time_lo_ns,time_hi_ns,bytes,ops,gb_per_s,"
            "gop_per_s,roofline_share,regret,elements")
-TREE = {"nodes": [{"id": 0, "leaf": 0, "ranking": [{"variant": "ours", "configuration": "default"}]}]}
+CHOICE = ("problem,variant,configuration,time_ns,regret,reason,tree_device,tree_data,leaf,leaf_problems,other_leaf,conditions\n"
+          "elements=8,{},default,1000,1,,key,ab12,0,6,0,\n")
 
 
 def case(variant: str, role: str, source: str) -> dict:
@@ -64,12 +65,14 @@ class EarlierSource(unittest.TestCase):
             f"{COLUMNS}\n"
             "dot,ours,modern,ok,,elements=8,default,1000,1000,1000,64,8,0.064,0.008,1,1,8\n"
             "dot,peer_cub,peer,ok,,elements=8,default,3000,3000,3000,64,8,0.021,0.003,0.3,3,8\n")
-        tree = self.device.parent / "selectors" / "dot" / f"{self.device.name}.tree"
-        tree.parent.mkdir(parents=True)
-        tree.write_text(json.dumps(TREE))
+        choices = exports / "key/peers/choices/dot.csv"
+        choices.parent.mkdir()
+        choices.write_text(CHOICE.format("ours"))
         row = "| `elements=8` | ours{} | 0.001 | cub 0.003 | 3.00 |"
         self.assertIn(row.format(", earlier source"), peers_page([self.device], exports, {("dot", "ours"): "new"}))
         self.assertIn(row.format(""), peers_page([self.device], exports, {("dot", "ours"): "old"}))
+        choices.write_text(CHOICE.format("newer"))  # which was not timed beside the peers
+        self.assertNotIn("elements=8", peers_page([self.device], exports, {("dot", "ours"): "old"}))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zlib
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -28,11 +29,27 @@ PROVENANCE = {"device_key": "", "driver": "580.1", "runtime": "13.0", "build": "
               "cache": "cold", "session": "2026-01-01T00:00:00Z"}
 
 
-def write_tree(folder: Path, family: str, tree: dict) -> None:
-    """As training would, for the device with results in `folder`."""
+def write_tree(folder: Path, family: str, nodes: list[dict]) -> None:
+    """As training would, for the device with results in `folder`. A leaf is one of `nodes` with a ranking, (variant,
+    configuration) each; the nodes are in pre-order."""
+    device = {"kind": "cuda", "sm": 90, "sm_count": 90, "shared_per_block": 49152, "l2_bytes": 2**30, "bytes_per_second": 1e12}
+    written, leaves = [], 0
+    for place, node in enumerate(nodes):
+        if "ranking" in node:
+            evidence = {"problems": 6, "margin": 1.5, "regret": 1.01, "regret_lo": 1.0, "regret_hi": 1.03}
+            ranking = [{"variant": v, "configuration": c, "slowdown": 1.0} for v, c in node["ranking"]]
+            node = {"leaf": leaves, **evidence, "ranking": ranking}
+            leaves += 1
+        written.append({"id": place, **node})
+    text = json.dumps({"schema": "espalier.tree/2", "family": family, "device_key": folder.name, "device": device,
+                       "data_sha256": "ab12", "nodes": written})[:-1]
+    write_tree_text(folder, family, f'{text},\n "crc32": "{zlib.crc32(text.encode()):08x}"\n}}\n')
+
+
+def write_tree_text(folder: Path, family: str, text: str) -> None:
     path = folder.parent / "selectors" / family / f"{folder.name}.tree"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(tree))
+    path.write_text(text)
 
 
 def case(family="histogram", variant="global_atomics", problem="bytes=1024;distribution=uniform", time=1000.0,
@@ -102,6 +119,8 @@ def write_device(results: Path, cases: list[dict], key: str = "test-gpu", name: 
         ("sm", "sm_count", "clock_khz", "max_threads_per_sm", "registers_per_sm", "shared_per_block",
          "shared_per_block_optin", "shared_per_sm", "constant_bytes", "texture_1d_linear_floats", "texture_2d_width",
          "texture_2d_height", "texture_2d_pitch", "texture_pitch_alignment"), 90)
+    device |= {"max_threads_per_sm": 2048, "registers_per_sm": 2**16, "shared_per_block": 49152,
+               "shared_per_block_optin": 49152, "shared_per_sm": 2**16}
     (folder / "device.json").write_text(sealed("device", device))
     for family in {c["family"] for c in cases}:
         own = [c for c in cases if c["family"] == family]

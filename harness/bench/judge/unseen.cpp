@@ -76,7 +76,8 @@ private:
             if (!best || record->time_ns < best->time_ns) best = record;
             verdict.time_ns = std::max(verdict.time_ns, record->time_ns);
         }
-        if (pick && pick->status == Status::ok) verdict.time_ns = pick->time_ns;
+        verdict.pick_timed = pick && pick->status == Status::ok;
+        if (verdict.pick_timed) verdict.time_ns = pick->time_ns;
         if (!best) return;
         verdict.best_variant = best->variant;
         verdict.best_configuration = best->configuration;

@@ -6,6 +6,7 @@
 #include <set>
 #include <thread>
 
+#include "harness/bench/judge/choices.hpp"
 #include "harness/bench/records/atomic_file.hpp"
 #include "harness/bench/records/csv.hpp"
 #include "harness/bench/records/results.hpp"
@@ -31,16 +32,18 @@ fs::path export_path(const RecordSet& set, const fs::path& output, const std::st
         case ExportFormat::csv: return output / set.place / (family + ".csv");
         case ExportFormat::json: return output / set.place / (family + ".json");
         case ExportFormat::benchmark: return output / set.place / (family + ".benchmark.json");
+        case ExportFormat::choices: return output / set.place / "choices" / (family + ".csv");
         case ExportFormat::t4: break;
     }
     return output / set.place / (family + ".t4.json");
 }
 
-std::string exported(const DeviceResults& results, ExportFormat format) {
+std::string exported(const std::string& family, const DeviceResults& results, ExportFormat format) {
     switch (format) {
         case ExportFormat::csv: return to_csv(results.cases);
         case ExportFormat::json: return to_json_rows(results.cases);
         case ExportFormat::benchmark: return google_benchmark_json(results.device, results.cases);
+        case ExportFormat::choices: return learn::choices_csv(family, results.device, results.cases);
         case ExportFormat::t4: break;
     }
     return t4_json(results.cases);
@@ -80,7 +83,7 @@ std::vector<fs::path> export_records(const RecordSet& set, const fs::path& outpu
     const auto write = [&](const std::string& family) {
         const DeviceResults results = load_results(set.records, std::span(&family, 1));
         for (const ExportFormat format : formats)
-            write_file_atomically(export_path(set, output, family, format), exported(results, format));
+            write_file_atomically(export_path(set, output, family, format), exported(family, results, format));
     };
     // As many families at a time as there are processors: of a full sweep all together take hundreds of megabytes.
     std::deque<std::future<void>> running;
