@@ -45,7 +45,7 @@ def dram_rate(row: dict) -> float:
 
 def l1_hits(row: dict) -> float:
     """As counted; else of the sectors that global loads ask for, those that L2 was not asked for."""
-    if row.get("l1tex__t_sector_hit_rate.pct"):
+    if "l1tex__t_sector_hit_rate.pct" in row:
         return float(row["l1tex__t_sector_hit_rate.pct"])
     return 100 * (1 - float(row["lts__t_sectors_srcunit_tex_op_read.sum"])
                   / float(row["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"]))

@@ -95,12 +95,12 @@ def explain(case, labels: list[int]) -> list | None:
 class Leaves:
     """The leaves that the library's choices are of, by index: of the tree that is drawn with their number there, else -1."""
 
-    def __init__(self, key: str, tree: dict | None):
-        self.drawn = (key, (tree or {}).get("data_sha256"))
+    def __init__(self, drawn: str):
+        self.drawn = drawn  # the tree of which device
         self.index: dict[tuple, int] = {}
 
     def __call__(self, choice: Choice) -> int:
-        leaf = choice.leaf if (choice.tree_device, choice.tree_data) == self.drawn else -1
+        leaf = choice.leaf if choice.tree_device == self.drawn else -1
         return self.index.setdefault((leaf, choice.tree_device, choice.leaf_problems, choice.other_leaf, choice.conditions),
                                      len(self.index))
 
@@ -159,7 +159,7 @@ def family_data(device: Device, family: Family) -> dict:
     rows = [family.complete(problem) for problem in family.measured()]
     drawn = [unseen.complete(problem) for problem in unseen.measured()] if unseen else []
     features = describe_features(family, rows + drawn)
-    variants, configurations, leaves = Words(), Words(), Leaves(device.key, family.tree)
+    variants, configurations, leaves = Words(), Words(), Leaves(device.key if family.tree else "")
     for variant in order_of_variants(family):
         variants(variant)
     found = {"features": features, "grid": problem_columns(family, rows, features, variants, configurations, leaves)}

@@ -2,6 +2,7 @@
 
 from evidence import Evidence, number, paragraph, table
 from like_for_like import Table, Values
+from published import commands
 from published_tables import CPU, tables
 
 HEAD = """# The printed figures and the {device}'s
@@ -56,9 +57,7 @@ def large_files(printed: dict, evidence: Evidence) -> str:
     xs = printed["x"]["values"]
     text = f"\n## K14: {printed['title']}\n\nPrinted for: {printed['device']}.\n\n"
     lines = printed_lines(printed, xs)
-    for label, name, unit in (("`espalier knn`, start to end: s", "seconds", 1), ("file size, MB", "file_bytes", 1e6),
-                              ("largest resident set, MB", "peak_resident_bytes", 1e6)):
-        lines.append([f"**{label}**", *(number(runs[x][name] / unit if x in runs else None) for x in xs)])
+    lines += [[f"**{row.label}**", *row.cells] for row in commands("K14", evidence, xs)]
     before = dict(zip(xs, printed["series"][0]["values"]))
     lines.append(["times as fast as printed", *(number(before[x] / runs[x]["seconds"] if x in runs else None, 3) for x in xs)])
     text += table([printed["x"]["name"], *map(number, xs)], lines)

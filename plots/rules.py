@@ -5,10 +5,10 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
-from evidence import Evidence, paragraph, right_rows, table
+from evidence import Evidence, paragraph, table
 from like_for_like import parts
 from regular_files import read_json
-from results import Choice, read_choices
+from results import Choice
 
 Times = dict[str, dict[tuple[str, str], float]]  # by problem, then by variant and configuration
 
@@ -77,9 +77,8 @@ def describe(rule: dict) -> str:
 
 def section(tree: dict, evidence: Evidence) -> str:
     family = tree["family"]
-    unseen = evidence.exports / "unseen"
-    sorts = {sort: graded(tree, read_choices(folder / "choices" / f"{family}.csv"), rows.get(family, []))
-             for sort, folder, rows in (("measured", evidence.exports, evidence.swept), ("unseen", unseen, right_rows(unseen)))}
+    sorts = {sort: graded(tree, evidence.chosen.get(family, {}), rows.get(family, []))
+             for sort, rows in (("measured", evidence.swept), ("unseen", evidence.unseen))}
     text = f"\n### {family}\n\n" + "".join(f"{i}. {describe(rule)}\n" for i, rule in enumerate(tree["rules"], 1))
     text += "\n" + paragraph("Problems with " + ", ".join(f"`{c}`" for c in tree["where"]) +
                              ", where the rules' and the library's choices were timed:") + "\n"

@@ -1,7 +1,7 @@
 """docs/performance/profiler-story.md: the convolution lab's four observations beside the counters measured here."""
 
 from evidence import Evidence, number, paragraph, table
-from like_for_like import CONFLICTS, WAVEFRONTS, Values, measured
+from like_for_like import WAVEFRONTS, Values, measured
 from published_page import section
 from published_tables import lab_tables
 
@@ -44,7 +44,7 @@ BANKS = ("`shared_float` needs four times the bandwidth of shared memory and sho
 
 def counted(evidence: Evidence, variant: str, channels: int) -> dict | None:
     """The row with counters of the largest image, by default in the fastest configuration."""
-    rows = [row for row in evidence.profile("convolution_2d", variant, channels=channels) if row.get(WAVEFRONTS)]
+    rows = [row for row in evidence.find("convolution_2d", variant, channels=channels) if WAVEFRONTS in row]
     return max(rows, key=lambda row: (float(row["values"]), -float(row["time_ns"])), default=None)
 
 
@@ -52,8 +52,8 @@ def counted_on(evidence: Evidence, image: dict) -> list[dict]:
     """The rows with counters of one image: of each variant in its fastest configuration, of paddings all."""
     rows = {}
     for variant in VARIANTS:
-        for row in evidence.profile("convolution_2d", variant, **image):
-            if row.get(WAVEFRONTS) and row.get(CONFLICTS):
+        for row in evidence.find("convolution_2d", variant, **image):
+            if WAVEFRONTS in row:
                 rows.setdefault((variant, row["configuration"] if "padding" in row["configuration"] else ""), row)
     return list(rows.values())
 
@@ -67,7 +67,7 @@ def observation(claim: str, how: str, quantities: tuple[str, ...], rows: list[di
     if not rows:
         return text + "Not measured: no row of it has counters yet.\n"
     return text + table(["variant", "channels", *quantities], [
-        [name(row), row["channels"], *(number(measured(row, quantity), 3) for quantity in quantities)] for row in rows])
+        [name(row), f"{row['channels']:.0f}", *(number(measured(row, quantity), 3) for quantity in quantities)] for row in rows])
 
 
 def story_page(evidence: Evidence, cpu: Evidence) -> str:

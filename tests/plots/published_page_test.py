@@ -17,11 +17,11 @@ ESPALIER, EXPORTS = "", Path()
 REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "plots"))
 
-from evidence import Evidence, newest, number, right_rows  # noqa: E402
+from evidence import Evidence, newest, number  # noqa: E402
 from like_for_like import QUANTITIES, Compared, Line, Table, Values, matching, parts  # noqa: E402
 from published_page import section  # noqa: E402
 from published_tables import CPU, coherence_tables, lab_tables, tables  # noqa: E402
-from results import Choice, read_choices  # noqa: E402
+from results import Choice  # noqa: E402
 from rules import graded, holds, ruled  # noqa: E402
 
 RESULTS = REPOSITORY / "results"
@@ -239,7 +239,7 @@ class Rules(unittest.TestCase):
                     "n": "9", "metric": metric, "problem": "k=1;metric=" + metric, "time_ns": str(time)}
 
         rows = [row("a", 6), row("b", 3), row("c", 2, "modern"), row("p", 1, "peer"), row("a", 1, metric="cosine")]
-        chosen = {"k=1;metric=euclidean": Choice("c", "default", 2.0, 1.0, "", "key", "", 0, 5, False, "")}
+        chosen = {"k=1;metric=euclidean": Choice("c", "default", 2.0, 1.0, "", "key", 0, 5, False, "")}
         self.assertEqual(graded(self.TREE, chosen, rows),
                          {"rules": [3.0], "rules among documented variants": [2.0], "learned tree": [1.0]})
         self.assertEqual(graded(self.TREE, {}, rows)["rules"], [])  # compared where both are known
@@ -247,10 +247,8 @@ class Rules(unittest.TestCase):
     def test_committed_rules_are_graded(self):
         h200 = Evidence.load(RESULTS / "nvidia-h200", EXPORTS)
         for tree in json.loads((RESULTS / "published/rules.json").read_text())["trees"]:
-            for place, rows, least in (("", h200.swept[tree["family"]], 50),
-                                       ("unseen", right_rows(EXPORTS / "nvidia-h200/unseen")[tree["family"]], 20)):
-                chosen = read_choices(EXPORTS / "nvidia-h200" / place / "choices" / f"{tree['family']}.csv")
-                found = graded(tree, chosen, rows)
+            for rows, least in ((h200.swept, 50), (h200.unseen, 20)):
+                found = graded(tree, h200.chosen[tree["family"]], rows[tree["family"]])
                 self.assertGreater(len(found["rules"]), least)
                 self.assertGreaterEqual(min(found["rules"]), 1.0)
                 self.assertGreaterEqual(min(found["learned tree"]), 1.0)

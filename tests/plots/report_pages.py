@@ -87,13 +87,12 @@ def sweep() -> list[dict]:
     return cases
 
 
-def to_csv(cases: list[dict], today: bool = False) -> str:
-    """As an export that nothing checked: records with such text no program writes. As it is spelled today, or plainly."""
+def to_csv(cases: list[dict]) -> str:
+    """As an export that nothing checked: records with such text no program writes."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     features = list(dict.fromkeys(f["name"] for c in cases for f in c["features"]))
-    spelled = [f"problem_{name}" if today and name in COLUMNS + LAST else name for name in features]
-    writer.writerow(COLUMNS + spelled + (LAST if today else []))
+    writer.writerow(COLUMNS + [f"problem_{name}" if name in COLUMNS + LAST else name for name in features] + LAST)
     for c in cases:
         t = c["time_ns"]
         measured = [t, c["time_lo_ns"], c["time_hi_ns"], c["bytes"], c["ops"], c["bytes"] / t, c["ops"] / t,
@@ -102,8 +101,7 @@ def to_csv(cases: list[dict], today: bool = False) -> str:
         cause = next(name for name, conditions in DISTURBED.items() if conditions == c["conditions"])
         last = [c["provenance"][name] for name in ("device_key", "driver", "build", "session", "cache")]
         last += [len(c["samples_ns"]) or "", cause if c["status"] == "ok" else ""]
-        writer.writerow([c[name] for name in COLUMNS[:7]] + measured + [values.get(name, "") for name in features] +
-                        (last if today else []))
+        writer.writerow([c[name] for name in COLUMNS[:7]] + measured + [values.get(name, "") for name in features] + last)
     return out.getvalue()
 
 

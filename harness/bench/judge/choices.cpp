@@ -2,13 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <system_error>
 
+#include "harness/base/files/read_file.hpp"
 #include "harness/base/text/csv_field.hpp"
 #include "harness/bench/judge/unseen.hpp"
 #include "kernels/dispatch/families.hpp"
 #include "kernels/dispatch/loaded_trees.hpp"
+#include "kernels/dispatch/tree_file.hpp"
+#include "kernels/dispatch/tree_path.hpp"
 #include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench::learn {
@@ -16,9 +20,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kHeader =
+constexpr std::string_view kChoices =
     "family,problem,variant,configuration,time_ns,regret,reason,tree_device,tree_data,leaf,leaf_problems,other_leaf,"
     "conditions\n";
+constexpr std::string_view kTree =
+    "depth,condition,leaf,problems,margin,regret,regret_lo,regret_hi,variant,configuration\n";
 
 /// Six digits: more than any timing is good for.
 std::string number(bool applies, double value) { return applies ? fmt::format("{:.6g}", value) : ""; }
@@ -28,6 +34,39 @@ std::string tree_columns(const Explanation* why) {
     if (!why || why->tree == Explanation::Tree::none) return ",,,,,";
     return fmt::format("{},{},{},{},{},{}", csv_field(why->tree_device), csv_field(why->tree_data), why->leaf,
                        why->problems, why->other_leaf ? 1 : 0, csv_field(why->path));
+}
+
+/// The condition that leads from an inner node to its left or its right branch.
+std::string branch(const TreeFile::Node& node, bool left) {
+    const std::vector<std::string_view> categories(node.categories.begin(), node.categories.end());
+    const TreeNode test = categories.empty() ? TreeNode::at_most(0, node.threshold, 0)
+                                             : TreeNode::one_of(0, ~std::uint64_t{0} >> (64 - categories.size()), 0);
+    return condition_text(node.feature, categories, test, left);
+}
+
+std::string tree_rows(const TreeFile& tree) {
+    struct Place {
+        int depth = 0;
+        std::string condition;
+    };
+    std::vector<Place> places(tree.nodes.size());
+    std::string out;
+    int leaf = 0;
+    for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+        const TreeFile::Node& node = tree.nodes[i];
+        out += fmt::format("{},{},", places[i].depth, csv_field(places[i].condition));
+        if (node.feature.empty()) {
+            const TreeFile::Choice& first = node.ranking.front();
+            out += fmt::format("{},{},{:.6g},{:.6g},{:.6g},{:.6g},{},{}\n", leaf++, node.problems, node.margin,
+                               node.regret, node.regret_lo, node.regret_hi, csv_field(first.variant),
+                               csv_field(first.configuration));
+            continue;
+        }
+        out += ",,,,,,,\n";
+        places[node.left] = {places[i].depth + 1, branch(node, true)};
+        places[node.right] = {places[i].depth + 1, branch(node, false)};
+    }
+    return out;
 }
 
 }  // namespace
@@ -41,7 +80,7 @@ std::string choices_csv(std::string_view family, const DeviceInfo& device, std::
         explanations.emplace(problem, std::move(why.value()));
         return picked;
     };
-    std::string out(kHeader);
+    std::string out(kChoices);
     for (const Verdict& verdict : grade(records, pick)) {
         const auto found = explanations.find(verdict.problem);
         const bool judged = verdict.unjudged.empty();
@@ -52,6 +91,14 @@ std::string choices_csv(std::string_view family, const DeviceInfo& device, std::
                            tree_columns(found == explanations.end() ? nullptr : &found->second));
     }
     return out;
+}
+
+std::string tree_csv(std::string_view family, std::string_view device_key) {
+    const std::vector<LoadedSelector> loaded = trees_in_use();
+    const auto tree = std::ranges::find_if(
+        loaded, [&](const LoadedSelector& one) { return one.family == family && one.device == device_key; });
+    const auto text = tree == loaded.end() ? std::nullopt : read_file(tree->file);
+    return std::string(kTree) + (text ? tree_rows(read_tree(*text)) : "");
 }
 
 std::vector<std::string> load_trees_of(const fs::path& selectors, std::span<const std::string> devices) {

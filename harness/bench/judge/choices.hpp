@@ -17,6 +17,11 @@ namespace espalier::bench::learn {
 /// trees are those that this program has at this moment.
 std::string choices_csv(std::string_view family, const DeviceInfo& device, std::span<const CaseRecord> records);
 
+/// The CSV of the family's tree that was loaded for the device, a row per node in pre-order for whoever draws it: its
+/// depth, the condition that leads to it, and of a leaf its number, its evidence and its first choice. Only the header
+/// where none was loaded.
+std::string tree_csv(std::string_view family, std::string_view device_key);
+
 /// Lets this program choose by the trees that training wrote for these devices: <family>/<device-key>.tree in
 /// `selectors`. Returns what could not be loaded and why, a line each: then those that are compiled in choose.
 std::vector<std::string> load_trees_of(const std::filesystem::path& selectors, std::span<const std::string> devices);

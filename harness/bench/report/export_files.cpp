@@ -33,9 +33,14 @@ fs::path export_path(const RecordSet& set, const fs::path& output, const std::st
         case ExportFormat::json: return output / set.place / (family + ".json");
         case ExportFormat::benchmark: return output / set.place / (family + ".benchmark.json");
         case ExportFormat::choices: return output / set.place / "choices" / (family + ".csv");
+        case ExportFormat::tree: return output / set.place / "trees" / (family + ".csv");
         case ExportFormat::t4: break;
     }
     return output / set.place / (family + ".t4.json");
+}
+
+bool applies(ExportFormat format, const RecordSet& set) {
+    return format != ExportFormat::tree || !set.place.has_parent_path();
 }
 
 std::string exported(const std::string& family, const DeviceResults& results, ExportFormat format) {
@@ -44,6 +49,7 @@ std::string exported(const std::string& family, const DeviceResults& results, Ex
         case ExportFormat::json: return to_json_rows(results.cases);
         case ExportFormat::benchmark: return google_benchmark_json(results.device, results.cases);
         case ExportFormat::choices: return learn::choices_csv(family, results.device, results.cases);
+        case ExportFormat::tree: return learn::tree_csv(family, results.device.key);
         case ExportFormat::t4: break;
     }
     return t4_json(results.cases);
@@ -73,7 +79,8 @@ std::vector<fs::path> export_paths(const RecordSet& set, const fs::path& output,
                                    std::span<const std::string> families) {
     std::vector<fs::path> paths;
     for (const std::string& family : families_in(set.records, families))
-        for (const ExportFormat format : formats) paths.push_back(export_path(set, output, family, format));
+        for (const ExportFormat format : formats)
+            if (applies(format, set)) paths.push_back(export_path(set, output, family, format));
     return paths;
 }
 
@@ -83,7 +90,8 @@ std::vector<fs::path> export_records(const RecordSet& set, const fs::path& outpu
     const auto write = [&](const std::string& family) {
         const DeviceResults results = load_results(set.records, std::span(&family, 1));
         for (const ExportFormat format : formats)
-            write_file_atomically(export_path(set, output, family, format), exported(family, results, format));
+            if (applies(format, set))
+                write_file_atomically(export_path(set, output, family, format), exported(family, results, format));
     };
     // As many families at a time as there are processors: of a full sweep all together take hundreds of megabytes.
     std::deque<std::future<void>> running;

@@ -23,12 +23,13 @@ const std::map<std::string, report::ExportFormat> kFormats{{"csv", report::Expor
                                                            {"json", report::ExportFormat::json},
                                                            {"benchmark", report::ExportFormat::benchmark},
                                                            {"t4", report::ExportFormat::t4},
-                                                           {"choices", report::ExportFormat::choices}};
+                                                           {"choices", report::ExportFormat::choices},
+                                                           {"tree", report::ExportFormat::tree}};
 
 struct Options {
     std::string results;  ///< empty: the default
     std::string output = "exports";
-    std::vector<std::string> devices, families, formats{"csv", "choices"};
+    std::vector<std::string> devices, families, formats{"csv", "choices", "tree"};
     bool json = false;
 };
 
@@ -86,10 +87,11 @@ void add_export(Command& app, ExitCode&) {
     command.add_option("--family", options->families, "only these families").delimiter(',');
     command
         .add_option("--format", options->formats,
-                    "csv; choices: what the library runs for each problem, as CSV; json: the columns of csv, an object "
+                    "csv; choices: what the library runs for each problem, as CSV; tree: the device's tree to be "
+                    "drawn, as CSV; json: the columns of csv, an object "
                     "per case; benchmark: Google Benchmark's JSON; t4: the auto-tuning community's")
         .delimiter(',')
-        .one_of({"csv", "choices", "json", "benchmark", "t4"})
+        .one_of({"csv", "choices", "tree", "json", "benchmark", "t4"})
         .capture_default_str();
     command.add_flag("--json", options->json, "list what was written as JSON");
     command.callback([options] { run(*options); });

@@ -31,8 +31,8 @@ struct Options {
     bool no_page = false, published = false, json = false;
 };
 
-constexpr std::array kFormats{report::ExportFormat::csv, report::ExportFormat::choices, report::ExportFormat::benchmark,
-                              report::ExportFormat::t4};
+constexpr std::array kFormats{report::ExportFormat::csv, report::ExportFormat::choices, report::ExportFormat::tree,
+                              report::ExportFormat::benchmark, report::ExportFormat::t4};
 
 /// What the page is made of as tables; of the devices' own sweeps in the other formats, too. The published suite's page
 /// shows no choices.
