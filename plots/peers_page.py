@@ -1,12 +1,8 @@
 """docs/performance/peers.md: what the library chooses beside other people's implementations, on every device with peers."""
 
-import json
-from contextlib import closing
 from pathlib import Path
 
-import regular_files
 import results as measured
-from regular_files import read_json
 
 HEAD = """# Beside other people's implementations
 
@@ -23,32 +19,13 @@ the least ratios are listed; the page of `espalier report` has all of them.
 
 """
 LISTED = 8  # problems of a family, the worst for us first
-SourceIds = dict[tuple[str, str], str]  # of today's variants, by family and name
-
-
-def of_earlier_source(folder: Path, family: str, today: SourceIds) -> set[tuple[str, str, str]]:
-    """Which of our cases beside the peers were measured with other source than today's: variant, problem, configuration."""
-    journal = next((folder / "peers").glob(f"{family}.jsonl*"), None)
-    known = folder / "known_stale.json"
-    if journal is None:
-        return set()
-    still_hold = read_json(known)["variants"] if known.exists() else {}
-    stale = set()
-    with closing(regular_files.lines(journal)) as lines:
-        for case in (json.loads(line).get("case") for line in lines):
-            if case is None or case["role"] == "peer" or not case["provenance"]["source_id"] or (family, case["variant"]) not in today:
-                continue
-            known_source = still_hold.get(f"{family}/{case['variant']}", {}).get("source_id")
-            if today[family, case["variant"]] not in (case["provenance"]["source_id"], known_source):
-                stale.add((case["variant"], case["problem"], case["configuration"]))
-    return stale
 
 
 def milliseconds(case: measured.Case) -> str:
     return f"{case.time / 1e6:.4g}"
 
 
-def lines_of(family: measured.Family, stale: set[tuple[str, str, str]]) -> list:
+def lines_of(family: measured.Family) -> list:
     timed = {(case.problem, case.variant, case.configuration): case for case in family.cases if case.status == "ok"}
     lines = []
     for problem in family.best():
@@ -58,17 +35,17 @@ def lines_of(family: measured.Family, stale: set[tuple[str, str, str]]) -> list:
             continue
         ratio = peers[0].time / ours.time
         other = "" if best is ours else f" ({best.variant} {milliseconds(best)})"
-        name = ours.variant + (", earlier source" if (ours.variant, problem, ours.configuration) in stale else "")
+        name = ours.variant + (", earlier source" if choice.earlier_source else "")
         lines.append((ratio, f"| `{problem}` | {name} | {milliseconds(ours)}{other} | "
                              f"{peers[0].variant.removeprefix('peer_')} {milliseconds(peers[0])} | {ratio:.2f} |"))
     return lines
 
 
-def device_section(folder: Path, exports: Path, today: SourceIds) -> str:
+def device_section(folder: Path, exports: Path) -> str:
     text = f"## {folder.name}\n\n"
     device = measured.load_device(folder, exports / folder.name)
     for name, family in device.peers.items():
-        lines = lines_of(family, of_earlier_source(folder, name, today))
+        lines = lines_of(family)
         if not lines:
             continue
         lines.sort(key=lambda line: line[0])
@@ -80,5 +57,5 @@ def device_section(folder: Path, exports: Path, today: SourceIds) -> str:
     return text
 
 
-def peers_page(folders: list[Path], exports: Path, today: SourceIds) -> str:
-    return HEAD + "".join(device_section(folder, exports, today) for folder in folders).rstrip() + "\n"
+def peers_page(folders: list[Path], exports: Path) -> str:
+    return HEAD + "".join(device_section(folder, exports) for folder in folders).rstrip() + "\n"

@@ -96,6 +96,7 @@ class Choice:
     time: float  # ns; NaN if it was not measured
     regret: float  # NaN if it was not judged
     reason: str  # why not, or how it failed
+    earlier_source: bool  # measured before the variant changed
     tree_device: str  # whose tree said so; empty without a tree
     leaf: int
     leaf_problems: int
@@ -305,7 +306,7 @@ def read_table(path: Path, read) -> list:
 def _choice(row: dict) -> tuple[str, Choice]:
     leaf, problems = (int(row[name] or -1) for name in ("leaf", "leaf_problems"))
     return row["problem"], Choice(row["variant"], row["configuration"], _number(row, "time_ns"), _number(row, "regret"),
-                                  row["reason"], row["tree_device"], leaf, problems, row["other_leaf"] == "1",
+                                  row["reason"], row["earlier_source"] == "1", row["tree_device"], leaf, problems, row["other_leaf"] == "1",
                                   row["conditions"])
 
 

@@ -39,6 +39,7 @@ const looked = async () => {
     ++seen.families;
     const texts = section.querySelectorAll("[data-view=lookup] .card").length;
     if (!section.hidden && texts !== 2) seen.problems.push(`${section.id}: no answer`);
+    if (section.querySelector(".tree") && section.querySelectorAll(".tree .taken > .leaf").length !== 1) seen.problems.push(`${section.id}: no leaf is marked`);
     for (const root of section.querySelectorAll("svg[role=img]")) {
       ++seen.pictures;
       seen.problems.push(...touching(root).map((text) => `${section.id}: ${text}`));

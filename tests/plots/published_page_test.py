@@ -239,7 +239,7 @@ class Rules(unittest.TestCase):
                     "n": "9", "metric": metric, "problem": "k=1;metric=" + metric, "time_ns": str(time)}
 
         rows = [row("a", 6), row("b", 3), row("c", 2, "modern"), row("p", 1, "peer"), row("a", 1, metric="cosine")]
-        chosen = {"k=1;metric=euclidean": Choice("c", "default", 2.0, 1.0, "", "key", 0, 5, False, "")}
+        chosen = {"k=1;metric=euclidean": Choice("c", "default", 2.0, 1.0, "", False, "key", 0, 5, False, "")}
         self.assertEqual(graded(self.TREE, chosen, rows),
                          {"rules": [3.0], "rules among documented variants": [2.0], "learned tree": [1.0]})
         self.assertEqual(graded(self.TREE, {}, rows)["rules"], [])  # compared where both are known

@@ -26,8 +26,8 @@ from report_pages import CHROMIUM, COLUMNS, HEADLESS, LAST, REPOSITORY, Page, Re
 
 COMPARE = Path("/usr/share/benchmark/compare.py")
 NODE = shutil.which("node")
-CHOICES = ("family,problem,variant,configuration,time_ns,regret,reason,tree_device,tree_data,leaf,leaf_problems,other_leaf,"
-           "conditions").split(",")
+CHOICES = ("family,problem,variant,configuration,time_ns,regret,reason,earlier_source,tree_device,tree_data,leaf,"
+           "leaf_problems,other_leaf,conditions").split(",")
 TREE = "depth,condition,leaf,problems,margin,regret,regret_lo,regret_hi,variant,configuration".split(",")
 HOSTILE = "</td><script>alert('x')</script> \" & =1+1 ${IFS} $x^2$ \\frac{1}{2} {{ 7*191 }} */ ??/ ../../x"
 
@@ -177,8 +177,8 @@ class OtherResults(ReportCase):
         (self.output / "exports/test-gpu/choices").mkdir(parents=True)
         (self.output / "exports/test-gpu/histogram.csv").write_text(to_csv(cases), encoding="utf-8")
         with open(self.output / "exports/test-gpu/choices/histogram.csv", "w", newline="") as choices:
-            csv.writer(choices).writerows([CHOICES, ["histogram", "n=1", HOSTILE, HOSTILE, "1", "1", HOSTILE, HOSTILE, "", "0",
-                                                     "3", "0", HOSTILE]])
+            csv.writer(choices).writerows([CHOICES, ["histogram", "n=1", HOSTILE, HOSTILE, "1", "1", HOSTILE, "0", HOSTILE, "",
+                                                     "0", "3", "0", HOSTILE]])
         (self.output / "exports/test-gpu/trees").mkdir()
         with open(self.output / "exports/test-gpu/trees/histogram.csv", "w", newline="") as tree:
             csv.writer(tree).writerows([TREE, ["0", HOSTILE, "0", HOSTILE, "1", "1", "1", "1", HOSTILE, HOSTILE]])

@@ -21,8 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kChoices =
-    "family,problem,variant,configuration,time_ns,regret,reason,tree_device,tree_data,leaf,leaf_problems,other_leaf,"
-    "conditions\n";
+    "family,problem,variant,configuration,time_ns,regret,reason,earlier_source,tree_device,tree_data,leaf,leaf_"
+    "problems,"
+    "other_leaf,conditions\n";
 constexpr std::string_view kTree =
     "depth,condition,leaf,problems,margin,regret,regret_lo,regret_hi,variant,configuration\n";
 
@@ -34,6 +35,12 @@ std::string tree_columns(const Explanation* why) {
     if (!why || why->tree == Explanation::Tree::none) return ",,,,,";
     return fmt::format("{},{},{},{},{},{}", csv_field(why->tree_device), csv_field(why->tree_data), why->leaf,
                        why->problems, why->other_leaf ? 1 : 0, csv_field(why->path));
+}
+
+/// Whether a record is of other source than the variant has in this build; unknown sources are not called so.
+bool is_of_earlier_source(const CaseRecord& record, const KnownStaleList& known) {
+    const std::vector<StaleVariant> stale = find_stale(std::span(&record, 1));
+    return !stale.empty() && !record.provenance.source_id.empty() && !is_known(known, stale.front());
 }
 
 /// The condition that leads from an inner node to its left or its right branch.
@@ -71,7 +78,8 @@ std::string tree_rows(const TreeFile& tree) {
 
 }  // namespace
 
-std::string choices_csv(std::string_view family, const DeviceInfo& device, std::span<const CaseRecord> records) {
+std::string choices_csv(std::string_view family, const DeviceInfo& device, std::span<const CaseRecord> records,
+                        const KnownStaleList& known) {
     std::map<std::string, Explanation> explanations;
     const auto pick = [&](const std::string& problem) -> Pick {
         auto why = explain(family, problem, device, nullptr);
@@ -84,10 +92,13 @@ std::string choices_csv(std::string_view family, const DeviceInfo& device, std::
     for (const Verdict& verdict : grade(records, pick)) {
         const auto found = explanations.find(verdict.problem);
         const bool judged = verdict.unjudged.empty();
-        out += fmt::format("{},{},{},{},{},{},{},{}\n", csv_field(family), csv_field(verdict.problem),
+        const CaseRecord* const record = verdict.record;
+        const bool timed = record && record->status == Status::ok;
+        out += fmt::format("{},{},{},{},{},{},{},{},{}\n", csv_field(family), csv_field(verdict.problem),
                            csv_field(verdict.pick.variant), csv_field(verdict.pick.configuration),
-                           number(verdict.pick_timed, verdict.time_ns), number(judged, judged ? verdict.regret() : 0),
+                           number(timed, verdict.time_ns), number(judged, judged ? verdict.regret() : 0),
                            csv_field(judged ? verdict.failed : verdict.unjudged),
+                           record ? (is_of_earlier_source(*record, known) ? "1" : "0") : "",
                            tree_columns(found == explanations.end() ? nullptr : &found->second));
     }
     return out;

@@ -60,7 +60,7 @@ public:
 
     [[nodiscard]] Verdict verdict(const std::string& problem, const Cases& cases, Pick picked) const {
         Verdict verdict{.problem = problem, .pick = std::move(picked)};
-        const CaseRecord* const pick = find(cases, verdict.pick);
+        const CaseRecord* const pick = verdict.record = find(cases, verdict.pick);
         take_times(verdict, cases, pick);
         verdict.unjudged = why_unjudged(verdict, cases, pick);
         if (verdict.unjudged.empty() && has_failed(*pick)) verdict.failed = with_reason(*pick);
@@ -76,8 +76,7 @@ private:
             if (!best || record->time_ns < best->time_ns) best = record;
             verdict.time_ns = std::max(verdict.time_ns, record->time_ns);
         }
-        verdict.pick_timed = pick && pick->status == Status::ok;
-        if (verdict.pick_timed) verdict.time_ns = pick->time_ns;
+        if (pick && pick->status == Status::ok) verdict.time_ns = pick->time_ns;
         if (!best) return;
         verdict.best_variant = best->variant;
         verdict.best_configuration = best->configuration;

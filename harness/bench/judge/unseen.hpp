@@ -26,10 +26,10 @@ struct Verdict {
     Pick pick;
     std::string best_variant{}, best_configuration{};  ///< empty if nothing was measured
     double best_ns = 0;
-    double time_ns = 0;       ///< of the pick; of the slowest measured one if the pick failed
-    bool pick_timed = false;  ///< whether it is the pick's own
-    std::string failed{};     ///< how the pick failed: wrong, crashed, timeout, out_of_memory, with the reason
-    std::string unjudged{};   ///< why there is no regret, of which the figures then know nothing; empty if there is one
+    double time_ns = 0;                  ///< of the pick; of the slowest measured one if the pick failed
+    const CaseRecord* record = nullptr;  ///< the pick's, among those that were graded; null if it has none
+    std::string failed{};    ///< how the pick failed: wrong, crashed, timeout, out_of_memory, with the reason
+    std::string unjudged{};  ///< why there is no regret, of which the figures then know nothing; empty if there is one
 
     [[nodiscard]] double regret() const { return time_ns / best_ns; }
     [[nodiscard]] bool exact() const {

@@ -10,6 +10,7 @@
 #include "harness/bench/records/atomic_file.hpp"
 #include "harness/bench/records/csv.hpp"
 #include "harness/bench/records/results.hpp"
+#include "harness/bench/records/stale.hpp"
 #include "harness/bench/report/exports.hpp"
 
 namespace espalier::bench::report {
@@ -43,12 +44,23 @@ bool applies(ExportFormat format, const RecordSet& set) {
     return format != ExportFormat::tree || !set.place.has_parent_path();
 }
 
-std::string exported(const std::string& family, const DeviceResults& results, ExportFormat format) {
+/// The folder of the device's own sweep, where it says which variants' times still hold.
+fs::path device_folder(const RecordSet& set, const std::string& device_key) {
+    fs::path results = set.records;
+    for (const fs::path& part : set.place)
+        if (!part.empty()) results = results.parent_path();
+    return results / device_key;
+}
+
+std::string exported(const std::string& family, const DeviceResults& results, const RecordSet& set,
+                     ExportFormat format) {
     switch (format) {
         case ExportFormat::csv: return to_csv(results.cases);
         case ExportFormat::json: return to_json_rows(results.cases);
         case ExportFormat::benchmark: return google_benchmark_json(results.device, results.cases);
-        case ExportFormat::choices: return learn::choices_csv(family, results.device, results.cases);
+        case ExportFormat::choices:
+            return learn::choices_csv(family, results.device, results.cases,
+                                      load_known_stale(device_folder(set, results.device.key)));
         case ExportFormat::tree: return learn::tree_csv(family, results.device.key);
         case ExportFormat::t4: break;
     }
@@ -91,7 +103,7 @@ std::vector<fs::path> export_records(const RecordSet& set, const fs::path& outpu
         const DeviceResults results = load_results(set.records, std::span(&family, 1));
         for (const ExportFormat format : formats)
             if (applies(format, set))
-                write_file_atomically(export_path(set, output, family, format), exported(family, results, format));
+                write_file_atomically(export_path(set, output, family, format), exported(family, results, set, format));
     };
     // As many families at a time as there are processors: of a full sweep all together take hundreds of megabytes.
     std::deque<std::future<void>> running;
