@@ -68,17 +68,18 @@ class CoherencePage:
             cells += [[f"**{name}**", rate, peak, f"{100 * share:.1f}%"] for name, rate, peak, share in self.shares(row)]
             if other := self.fastest("times_per_thread"):
                 name, rate, peak, share = self.additions(other)
-                cells.append([f"**{name} by `times_per_thread`, {self.shape(other)}**", rate, peak, f"{100 * share:.1f}%"])
+                name += f" by `times_per_thread`, {self.shape(other)}"
+                cells.append([f"**{name}**", rate, peak, f"{100 * share:.1f}%"])
             if loads := self.sectors_per_load(row):
                 cells.append(["**sectors per load of a trace, counted**", number(loads, 3), "–", "–"])
         text += table(["resource", "rate", "peak", "share"], cells)
         if row:
             text += "\n" + paragraph(
-                f"Ours: `global_cached`, {self.shape(row)}. Accesses are counted from the code. Each addition of a warp takes "
-                "two loads: 32 samples of a trace, which lie across two 128-byte lines wherever the delay is no multiple of "
-                "32 samples, and the delay itself, the same for all threads, which `times_per_thread` loads once for several "
-                "times. L1 looks up one line per clock and multiprocessor. Peaks are taken at the highest clock: if the "
-                "device ran slower, the share is larger.")
+                f"Ours: `global_cached`, {self.shape(row)}. Accesses are counted from the code. Each addition of a warp "
+                "takes two loads: 32 samples of a trace, which lie across two 128-byte lines wherever the delay is no "
+                "multiple of 32 samples, and the delay itself, the same for all threads, which `times_per_thread` loads "
+                "once for several times. L1 looks up one line per clock and multiprocessor. Peaks are taken at the "
+                "highest clock: if the device ran slower, the share is larger.")
         return text
 
     @staticmethod
@@ -134,14 +135,14 @@ class CoherencePage:
             *shown, hidden = (median([one[name] for one in reports]) for name in names)
             cells.append([how, f"{len(reports)}", *map(number, shown), f"{100 * hidden:.0f}%"])
         text = paragraph(f"Their worth to `espalier locate`, {self.command(runs[0])}, medians of runs in random turns:")
-        return f"\n{text}\n" + table(["double buffering and page-locked memory", "runs", "s in all", "reading", "copying", "summing",
-                             "GB/s copied", "hidden"], cells)
+        return f"\n{text}\n" + table(["double buffering and page-locked memory", "runs", "s in all", "reading", "copying",
+                                     "summing", "GB/s copied", "hidden"], cells)
 
     @staticmethod
     def command(run: dict) -> str:
         report = run["report"]
-        return (f"{report['record_seconds']:,.0f} s of {report['receivers']:,} receivers, {report['sources']:,} trial sources, "
-                f"windows of {report['window']:,} samples")
+        return (f"{report['record_seconds']:,.0f} s of {report['receivers']:,} receivers, {report['sources']:,} trial "
+                f"sources, windows of {report['window']:,} samples")
 
     @classmethod
     def nodes(cls, row: dict) -> float:
@@ -189,28 +190,29 @@ class CoherencePage:
         if not runs:
             return ""
         text = "\n" + paragraph(
-            "The whole command, reading, copying and summing " + f"{runs[0]['report']['record_seconds']:.0f} s of record at "
+            f"The whole command, reading, copying and summing {runs[0]['report']['record_seconds']:.0f} s of record at "
             f"{RATE} Hz and {RECEIVERS:,} receivers; travel times are computed before and not counted:") + "\n"
         return text + table(["grid", "trial sources", "s", "real-time factor", "variant"], [
             [f"{run['cube']}^3", number(float(run["report"]["sources"]), 7), number(run["report"]["seconds"]),
              number(run["report"]["real_time_factor"], 4), f"`{run['report']['ran']}`"] for run in runs])
 
     def hours(self) -> str:
-        """The source's figures 7, 8 and 10, of which an hour was run, beside five minutes: whether length costs anything."""
+        """The source's figures 7, 8 and 10, of which an hour was run, beside minutes: whether length costs anything."""
         hour, minutes = self.evidence.runs("hour")[-1:], self.evidence.runs("overlap", how="both")
         text = "### S-fig7-8-10: Records of 1 to 64 hours\n\n"
         if not hour:
             return text + paragraph("Not measured: `scripts/applications --parts locate` does.")
         text += paragraph(
-            "`espalier locate`: reading, copying and summing; medians. Windows are independent: a longer record takes more in "
-            "proportion if the last column does not grow. Of the source's 1 to 64 hours those beyond one do not fit the disk "
-            "of the machine that was measured.") + "\n"
+            "`espalier locate`: reading, copying and summing; medians. Windows are independent: a longer record takes more "
+            "in proportion if the last column does not grow. Of the source's 1 to 64 hours those beyond one do not fit the "
+            "disk of the machine that was measured.") + "\n"
         cells = []
         for runs in filter(None, (minutes, hour)):
             middle = {name: median(run["report"][name] for run in runs)
                       for name in ("seconds", "record_seconds", "sources", "real_time_factor", "overlap")}
             cells.append([self.command(runs[0]), number(middle["seconds"]), f"{middle['real_time_factor']:,.0f}",
-                          f"{100 * middle['overlap']:.0f}%", f"{max(run['peak_resident_bytes'] for run in runs) / 1e6:,.0f}",
+                          f"{100 * middle['overlap']:.0f}%",
+                          f"{max(run['peak_resident_bytes'] for run in runs) / 1e6:,.0f}",
                           number(1e9 * middle["seconds"] / middle["record_seconds"] / middle["sources"])])
         return text + table(["record", "s", "times real time", "reading and copying hidden", "largest resident set, MB",
                              "ns per trial source and second of record"], cells)

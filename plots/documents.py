@@ -7,7 +7,6 @@ The evidence is what results/evidence.json lists; other results beside it change
 """
 
 import argparse
-import json
 import subprocess
 import sys
 import tempfile

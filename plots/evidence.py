@@ -28,7 +28,7 @@ def rows_of(family: Family, wanted: bool) -> list[dict]:
 
 @dataclass
 class Evidence:
-    """The rows of one device that are right: those of `sweep --suite published`, and of the others what it did not measure."""
+    """The rows of one device that are right: those of `sweep --suite published`, else those of other sweeps."""
 
     name: str
     key: str

@@ -218,7 +218,8 @@ class Values:
             cells = [Cell(before / cell.value, cell.rows) if cell.value and isinstance(before, (int, float)) else Cell()
                      for before, cell in zip(printed[series], self.line(index, xs))]
             line = self.table.lines[index]
-            found.append((", ".join(code(of) for of in (line.variant, line.own) if of) + ": times as fast as printed", cells))
+            label = ", ".join(code(of) for of in (line.variant, line.own) if of)
+            found.append((f"{label}: times as fast as printed", cells))
         return found
 
     def reasons(self, xs: list) -> dict[str, list[str]]:

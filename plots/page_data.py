@@ -93,7 +93,7 @@ def explain(case, labels: list[int]) -> list | None:
 
 
 class Leaves:
-    """The leaves that the library's choices are of, by index: of the tree that is drawn with their number there, else -1."""
+    """The leaves of the library's choices, by index; those of the tree that is drawn have their number there, others -1."""
 
     def __init__(self, drawn: str):
         self.drawn = drawn  # the tree of which device
@@ -101,8 +101,8 @@ class Leaves:
 
     def __call__(self, choice: Choice) -> int:
         leaf = choice.leaf if choice.tree_device == self.drawn else -1
-        return self.index.setdefault((leaf, choice.tree_device, choice.leaf_problems, choice.other_leaf, choice.conditions),
-                                     len(self.index))
+        known = leaf, choice.tree_device, choice.leaf_problems, choice.other_leaf, choice.conditions
+        return self.index.setdefault(known, len(self.index))
 
     def listed(self) -> list[dict]:
         return [dict(zip(("drawn", "device", "problems", "other", "conditions"), leaf)) for leaf in self.index]

@@ -10,12 +10,12 @@ HEAD = """# Beside other people's implementations
 
 Everyone's samples of a problem are interleaved in one run of `scripts/peers`, results checked by the same oracle.
 *Ours* is what today's tree chooses for the problem, not the best of ours; times are medians. Above 1 the ratio says how
-many times as long the fastest peer takes. A problem whose choice was not timed beside the peers is left out. CUB's batched
-top-k lists the k smallest unsorted and any of equal elements; ours are sorted, but for `order=any`, where like is beside
-like, and of equal elements always those of the lower index. Peers in Python are called within the sweep's own process,
-on the same arrays; k-NN is timed by the processes' clocks, calls and all, on continuous numbers. *Earlier source*: our
-variant has changed since, and `known_stale.json` does not say that its time still holds. Of each family the problems with
-the least ratios are listed; the page of `espalier report` has all of them.
+many times as long the fastest peer takes. A problem whose choice was not timed beside the peers is left out. CUB's
+batched top-k lists the k smallest unsorted and any of equal elements; ours are sorted, but for `order=any`, where like
+is beside like, and of equal elements always those of the lower index. Peers in Python are called within the sweep's own
+process, on the same arrays; k-NN is timed by the processes' clocks, calls and all, on continuous numbers. *Earlier
+source*: our variant has changed since, and `known_stale.json` does not say that its time still holds. Of each family
+the problems with the least ratios are listed; the page of `espalier report` has all of them.
 
 """
 LISTED = 8  # problems of a family, the worst for us first

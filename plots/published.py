@@ -87,14 +87,17 @@ def measured(ours: Counterpart, device: Evidence, other: Evidence, xs: list,
 def cpu_of(results: Path, exports: Path) -> Evidence | None:
     """The CPU that lines of a GPU's tables name: the one that the published suite was run on."""
     folders = sorted((results / "published").glob("cpu-*"))
-    return Evidence.of(results, exports, load_device(folders[0], exports / "published" / folders[0].name)) if folders else None
+    if not folders:
+        return None
+    return Evidence.of(results, exports, load_device(folders[0], exports / "published" / folders[0].name))
 
 
 def commands(identity: str, device: Evidence, xs: list) -> list[Row]:
     """K14 and S3 are of whole commands."""
     runs = {run["rows"]: run for run in device.runs("knn")}
     if identity == "K14" and runs:
-        return [Row(label, [number(runs[x][name] / unit if x in runs else None) for x in xs]) for label, name, unit in COMMAND]
+        return [Row(label, [number(runs[x][name] / unit if x in runs else None) for x in xs])
+                for label, name, unit in COMMAND]
     copies = device.applications.get("device", {}).get("copies", {})
     if identity == "S3" and copies:
         return [Row(f"{kind}, GB/s", [number(copies[f"{kind}_{way}"] / 1e9) for way in ("to_device", "to_host")])
@@ -102,7 +105,8 @@ def commands(identity: str, device: Evidence, xs: list) -> list[Row]:
     return []
 
 
-def compare(printed: dict | None, ours: Counterpart | None, devices: list[Evidence], cpu: Evidence | None, why: str) -> Table:
+def compare(printed: dict | None, ours: Counterpart | None, devices: list[Evidence], cpu: Evidence | None,
+            why: str) -> Table:
     if printed:
         xs = list(printed["x"]["values"])
         table = Table(short(printed["id"], 20), short(printed["title"], 300), short(printed.get("device", ""), 120),

@@ -59,7 +59,8 @@ def large_files(printed: dict, evidence: Evidence) -> str:
     lines = printed_lines(printed, xs)
     lines += [[f"**{row.label}**", *row.cells] for row in commands("K14", evidence, xs)]
     before = dict(zip(xs, printed["series"][0]["values"]))
-    lines.append(["times as fast as printed", *(number(before[x] / runs[x]["seconds"] if x in runs else None, 3) for x in xs)])
+    lines.append(["times as fast as printed",
+                  *(number(before[x] / runs[x]["seconds"] if x in runs else None, 3) for x in xs)])
     text += table([printed["x"]["name"], *map(number, xs)], lines)
     if not runs:
         return text + "\n" + paragraph("Not measured on this device: scripts/applications does.")

@@ -61,7 +61,8 @@ def whole_knn(identity: str) -> Table:
          Line("fused_tile", "s", "queries_in=host"),
          Line("cpu_two_stage", "s", "budget_mib=64;queries_in=device", CPU),
          Compared("speedup of `asynchronous` over the CPU", 3, 0), Compared("speedup of `fused_tile` over the CPU", 3, 2)),
-        ((0, 0),), "Ours are 50 attributes of mixed kinds, k = 10 and ten classes. A CPU's queries are in its memory, which its rows "
+        ((0, 0),),
+        "Ours are 50 attributes of mixed kinds, k = 10 and ten classes. A CPU's queries are in its memory, which its rows "
         "call queries_in=device.")
 
 
@@ -166,8 +167,8 @@ def coherence_tables() -> list[Table]:
               {f"coherent_sum/{variant}": f"variant={ours}" for variant, ours in variants.items()},
               (Line("", "million sums/s"), Line("", "L1 hits, %"), Line("", "sectors read from L2, billion"),
                Line("", "GB read from DRAM"), Line("", "ms")),
-              remark="A sum is one s_j(k) over all receivers. The source names neither window nor trial sources: S2's window, and "
-              "1,000. Its random order is `shuffled_order`, a permutation of the samples as good as random."),
+              remark="A sum is one s_j(k) over all receivers. The source names neither window nor trial sources: S2's "
+              "window, and 1,000. Its random order is `shuffled_order`, a permutation of the samples as good as random."),
         Table("S4", "coherent_sum", SUMMED, "receivers={x}",
               tuple(Line("global_cached", "G additions/s", f"samples={samples}") for samples in WINDOWS),
               remark="The source does not say how many trial sources it had: ours are 1,000."),
@@ -178,8 +179,8 @@ def coherence_tables() -> list[Table]:
         Table("S-carve-out", "coherent_sum", f"receivers=1920;samples=15000;{SUMMED};variant=global_carved",
               {f"{percent}%": f"shared_percent={percent}" for percent in (0, 50, 100)},
               (Line("", "ms"), Line("", "L1 hits, %"), Line("", "sectors read from L2, billion")),
-              remark="The driver is asked to keep so much of a multiprocessor's L1 memory as shared memory, which this variant does "
-              "not use.", title="L1 or shared memory preferred", own_columns=("0%", "50%", "100%")),
+              remark="The driver is asked to keep so much of a multiprocessor's L1 memory as shared memory, which this "
+              "variant does not use.", title="L1 or shared memory preferred", own_columns=("0%", "50%", "100%")),
         Table("S5", "coherent_sum", "block=256;output=maximum;receivers=1920;samples=15000;span=512",
               {"GTX 460 SE": "sources=15625", "Tesla K20": "sources=27000"},
               (Line("global_cached", "s"), Line("global_cached", "real-time factor at 500 Hz")),

@@ -1,7 +1,7 @@
 """Reads what a sweep and a training left under results/<device-key>/: its records as `espalier export` tables them.
 
-Texts come from other machines and people: nothing acts in what is shown of them. A file that cannot be used becomes a line
-of `Device.errors`, which the report shows.
+Texts come from other machines and people: nothing acts in what is shown of them. A file that cannot be used becomes a
+line of `Device.errors`, which the report shows.
 """
 
 import csv
@@ -110,7 +110,7 @@ class Family:
     cases: list[Case] = field(default_factory=list)
     features: dict[str, dict[str, float | str]] = field(default_factory=dict)  # by problem, then by name
     counters: list[str] = field(default_factory=list)
-    provenance: Counter = field(default_factory=Counter)  # cases from each driver, build, session and state of the caches
+    provenance: Counter = field(default_factory=Counter)  # cases by driver, build, cache and session
     words: dict[str, dict[str, str]] = field(default_factory=dict)  # by problem, those of axes that its key leaves out
     left_out: dict[str, str] = field(default_factory=dict)  # what these mostly are: their axes' defaults
     derived: set[str] = field(default_factory=set)  # features that are no part of the problem's key
@@ -305,9 +305,9 @@ def read_table(path: Path, read) -> list:
 
 def _choice(row: dict) -> tuple[str, Choice]:
     leaf, problems = (int(row[name] or -1) for name in ("leaf", "leaf_problems"))
-    return row["problem"], Choice(row["variant"], row["configuration"], _number(row, "time_ns"), _number(row, "regret"),
-                                  row["reason"], row["earlier_source"] == "1", row["tree_device"], leaf, problems, row["other_leaf"] == "1",
-                                  row["conditions"])
+    return row["problem"], Choice(
+        row["variant"], row["configuration"], _number(row, "time_ns"), _number(row, "regret"), row["reason"],
+        row["earlier_source"] == "1", row["tree_device"], leaf, problems, row["other_leaf"] == "1", row["conditions"])
 
 
 def read_choices(path: Path) -> dict[str, Choice]:

@@ -23,7 +23,7 @@ def choice_text(variant: str, configuration: str) -> str:
 def evidence(row: dict, held_out: dict) -> str:
     """`held_out`: what trees that had not seen the leaf's problems chose for them, as selector.json has it."""
     margin, *regret = (float(row[name]) for name in ("margin", "regret", "regret_lo", "regret_hi"))
-    text = f"n = {row['problems']}, next variant {ratio(margin)}, regret {regret[0]:.3f} [{regret[1]:.3f}, {regret[2]:.3f}]"
+    text = "n = {}, next variant {}, regret {:.3f} [{:.3f}, {:.3f}]".format(row["problems"], ratio(margin), *regret)
     outside = [held_out.get(name) for name in ("regret_geomean", "regret_max")]
     known = all(isinstance(value, (int, float)) and math.isfinite(value) for value in outside)
     return f"{text}, held out {outside[0]:.3f}, worst {outside[1]:.3f}" if known else text
@@ -34,8 +34,8 @@ def node(row: dict, held_out: list) -> Node:
         return Node(int(row["depth"]), row["condition"])
     leaf = int(row["leaf"])
     outside = held_out[leaf] if leaf < len(held_out) and isinstance(held_out[leaf], dict) else {}
-    return Node(int(row["depth"]), row["condition"], leaf, choice_text(row["variant"], row["configuration"]), row["variant"],
-                evidence(row, outside))
+    choice = choice_text(row["variant"], row["configuration"])
+    return Node(int(row["depth"]), row["condition"], leaf, choice, row["variant"], evidence(row, outside))
 
 
 def held_out_of(selector: dict, family: str) -> list:

@@ -26,6 +26,15 @@ std::vector<std::string> keys_in(const fs::path& results) {
     return keys;
 }
 
+/// Where training put the trees of these results, also of a repository that lies elsewhere.
+fs::path trained_trees(const fs::path& results) {
+    fs::path folder = fs::absolute(results).lexically_normal();
+    if (!folder.has_filename()) folder = folder.parent_path();
+    std::error_code none;
+    const fs::path committed = folder.parent_path() / "kernels/selectors";
+    return folder.filename() == kResults && fs::is_directory(committed, none) ? committed : selectors_of(results);
+}
+
 }  // namespace
 
 std::string results_to_write(const std::string& named) {
@@ -52,7 +61,7 @@ fs::path selectors_of(const fs::path& results) {
 }
 
 void choose_by_trees_of(const fs::path& results, const std::vector<std::string>& devices) {
-    for (const std::string& why : learn::load_trees_of(selectors_of(results), devices))
+    for (const std::string& why : learn::load_trees_of(trained_trees(results), devices))
         to_stderr("espalier: a tree is not loaded: {}\n", printable(why, 4096));
 }
 

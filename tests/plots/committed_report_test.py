@@ -4,7 +4,6 @@
 usage: committed_report_test.py FOLDER_OF_EXPORTS
 """
 
-import csv
 import html
 import json
 import math

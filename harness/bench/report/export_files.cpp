@@ -12,6 +12,7 @@
 #include "harness/bench/records/results.hpp"
 #include "harness/bench/records/stale.hpp"
 #include "harness/bench/report/exports.hpp"
+#include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench::report {
 namespace {
@@ -44,12 +45,15 @@ bool applies(ExportFormat format, const RecordSet& set) {
     return format != ExportFormat::tree || !set.place.has_parent_path();
 }
 
-/// The folder of the device's own sweep, where it says which variants' times still hold.
-fs::path device_folder(const RecordSet& set, const std::string& device_key) {
+/// The folder of the device's own sweep says which variants' times still hold. A list that cannot be read names none:
+/// `espalier verify` tells of it, and the exports need not wait.
+KnownStaleList known_stale(const RecordSet& set, const std::string& device_key) try {
     fs::path results = set.records;
     for (const fs::path& part : set.place)
         if (!part.empty()) results = results.parent_path();
-    return results / device_key;
+    return load_known_stale(results / device_key);
+} catch (const BadData&) {
+    return {};
 }
 
 std::string exported(const std::string& family, const DeviceResults& results, const RecordSet& set,
@@ -59,8 +63,7 @@ std::string exported(const std::string& family, const DeviceResults& results, co
         case ExportFormat::json: return to_json_rows(results.cases);
         case ExportFormat::benchmark: return google_benchmark_json(results.device, results.cases);
         case ExportFormat::choices:
-            return learn::choices_csv(family, results.device, results.cases,
-                                      load_known_stale(device_folder(set, results.device.key)));
+            return learn::choices_csv(family, results.device, results.cases, known_stale(set, results.device.key));
         case ExportFormat::tree: return learn::tree_csv(family, results.device.key);
         case ExportFormat::t4: break;
     }
