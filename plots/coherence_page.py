@@ -4,14 +4,11 @@ from statistics import median
 
 from evidence import Evidence, between, number, paragraph, table
 from like_for_like import Values, matching, parts
-from published_page import described, section
+from published_page import section
 from published_tables import coherence_tables
 
 RATE = 500  # Hz, and 1,920 receivers: what the source's real-time figures are for
 RECEIVERS = 1920
-
-LENGTHS = (1, 2, 4, 8, 16, 32, 64)  # hours of record of the source's figures 7, 8 and 10
-
 
 BEGIN, END = "<!-- begin printed figures: plots/documents.py -->\n", "<!-- end printed figures -->"
 HEAD = """`results/published/tables.json` holds the figures S1 to S5 of the coherent summation paper, for cards of 2010 to 2012.
@@ -58,11 +55,7 @@ class CoherencePage:
     def like_for_like(self, identity: str) -> str:
         ours = self.tables[identity]
         values = Values(ours, self.evidence.rows, self.device, failed={"": self.evidence.failed})
-        return "#" + section(ours, values, self.published.get(identity)).lstrip("\n")
-
-    def unprinted(self, identity: str) -> str:
-        ours = self.tables[identity]
-        return described(ours, Values(ours, self.evidence.rows, self.device, failed={"": self.evidence.failed})).lstrip("\n")
+        return section(ours, values, self.published.get(identity), 3).lstrip("\n")
 
     def s2(self) -> str:
         printed = self.published["S2"]
@@ -73,51 +66,47 @@ class CoherencePage:
                  for resource, rate, share in zip(printed["x"]["values"], series["rate"], series["share_of_peak"])]
         if row:
             cells += [[f"**{name}**", rate, peak, f"{100 * share:.1f}%"] for name, rate, peak, share in self.shares(row)]
+            if other := self.fastest("times_per_thread"):
+                name, rate, peak, share = self.additions(other)
+                name += f" by `times_per_thread`, {self.shape(other)}"
+                cells.append([f"**{name}**", rate, peak, f"{100 * share:.1f}%"])
+            if loads := self.sectors_per_load(row):
+                cells.append(["**sectors per load of a trace, counted**", number(loads, 3), "–", "–"])
         text += table(["resource", "rate", "peak", "share"], cells)
         if row:
             text += "\n" + paragraph(
-                f"Ours: `global_cached`, {self.shape(row)}. Additions and DRAM are far from their limits; nearest to its "
-                "limit is the load path into L1. Each addition of a warp takes two loads: 32 samples of a trace, which "
-                "lie across two 128-byte lines wherever the delay is no multiple of 32 samples, and the delay itself, "
-                "the same for all threads. L1 looks up one line per clock and multiprocessor. The accesses are counted "
-                f"from the code{self.sectors_counted(row)}. The peak is taken at the highest clock: if the device ran "
-                "slower, the share is larger. Fewer loads per addition would lift this bound: " +
-                self.fewer_loads())
+                f"Ours: `global_cached`, {self.shape(row)}. Accesses are counted from the code. Each addition of a warp "
+                "takes two loads: 32 samples of a trace, which lie across two 128-byte lines wherever the delay is no "
+                "multiple of 32 samples, and the delay itself, the same for all threads, which `times_per_thread` loads "
+                "once for several times. L1 looks up one line per clock and multiprocessor. Peaks are taken at the "
+                "highest clock: if the device ran slower, the share is larger.")
         return text
 
     @staticmethod
-    def sectors_counted(row: dict) -> str:
-        """A delay is one sector for a warp, and every other load is one."""
+    def sectors_per_load(row: dict) -> float | None:
+        """Of traces: a delay is one sector for a warp, and every other load is one."""
         loads, sectors = (row.get(f"l1tex__t_{what}_pipe_lsu_mem_global_op_ld.sum") for what in ("requests", "sectors"))
-        if not loads or not sectors:
-            return ""
-        return f"; the counters agree with {number(2 * float(sectors) / float(loads) - 1, 3)} sectors per load of a trace"
-
-    def fewer_loads(self) -> str:
-        row = self.fastest("times_per_thread")
-        if not row:
-            return ("`times_per_thread` loads a delay once for several times; it is not among the committed rows of this "
-                    "number of receivers.")
-        return (f"`times_per_thread`, which loads a delay once for several times, reaches "
-                f"{number(self.additions_per_second(row) / 1e9)} G additions/s with {self.shape(row)}.")
+        return 2 * float(sectors) / float(loads) - 1 if loads and sectors else None
 
     def fastest(self, variant: str) -> dict | None:
         """The row with the most additions of one variant at the paper's number of receivers."""
         return max(self.rows(variant, receivers=RECEIVERS), key=lambda row: float(row["additions"]), default=None)
 
-    def shares(self, row: dict):
+    def additions(self, row: dict) -> tuple[str, str, str, float]:
+        # The ceiling counts a multiply-add as two operations; an addition fills one such slot.
+        rate, peak = self.additions_per_second(row), self.device["fp32_per_second"] / 2
+        return "additions", f"{rate / 1e9:,.0f} G/s", f"{peak / 1e9:,.0f} G/s", rate / peak
+
+    def shares(self, row: dict) -> list[tuple[str, str, str, float]]:
         device = self.device
         additions = self.additions_per_second(row)
         clocks = device["sm_count"] * device["clock_khz"] * 1e3
         lines = additions / 32 * (2 * 31 / 32 + 1 / 32 + 1)
         dram = float(row["bytes"]) / self.seconds(row)
-        # The ceiling counts a multiply-add as two operations; an addition fills one such slot.
-        fp32 = device["fp32_per_second"] / 2
         loaded = additions * (4 + 4 / 32)  # a sample each, a delay per warp
-        return [("lines from L1 (nearest to its limit)", f"{lines / 1e9:,.0f} G/s", f"{clocks / 1e9:,.0f} G/s", lines / clocks),
+        return [("lines from L1", f"{lines / 1e9:,.0f} G/s", f"{clocks / 1e9:,.0f} G/s", lines / clocks),
                 ("bytes from L1", f"{loaded / 1e12:.1f} TB/s", f"{128 * clocks / 1e12:.1f} TB/s",
-                 loaded / (128 * clocks)),
-                ("additions", f"{additions / 1e9:,.0f} G/s", f"{fp32 / 1e9:,.0f} G/s", additions / fp32),
+                 loaded / (128 * clocks)), self.additions(row),
                 ("DRAM, at least", f"{dram / 1e9:,.1f} GB/s", f"{device['bytes_per_second'] / 1e9:,.0f} GB/s",
                  dram / device["bytes_per_second"])]
 
@@ -139,21 +128,21 @@ class CoherencePage:
         runs = self.evidence.runs("overlap")
         if not runs:
             return ""
-        report = runs[0]["report"]
-        text = "\n" + paragraph(
-            f"Their worth to `espalier locate`: {report['record_seconds']:.0f} s of record of "
-            f"{report['receivers']:,} receivers, {report['sources']:,} trial sources, windows of {report['window']:,} samples; "
-            "medians of the runs, in random turns.") + "\n"
+        names = ("seconds", "read_seconds", "copy_seconds", "sum_seconds", "copy_gb_per_s", "overlap")
         cells = []
         for how in sorted({run["how"] for run in runs}):
             reports = [run["report"] for run in runs if run["how"] == how]
-            middle = {name: median([one[name] for one in reports])
-                      for name in ("seconds", "read_seconds", "copy_seconds", "sum_seconds", "copy_gb_per_s", "overlap")}
-            cells.append([how, f"{len(reports)}", number(middle["seconds"]), number(middle["read_seconds"]),
-                          number(middle["copy_seconds"]), number(middle["sum_seconds"]), number(middle["copy_gb_per_s"], 3),
-                          f"{100 * middle['overlap']:.0f}%"])
-        return text + table(["double buffering and page-locked memory", "runs", "s in all", "reading", "copying", "summing",
-                             "GB/s copied", "hidden"], cells)
+            *shown, hidden = (median([one[name] for one in reports]) for name in names)
+            cells.append([how, f"{len(reports)}", *map(number, shown), f"{100 * hidden:.0f}%"])
+        text = paragraph(f"Their worth to `espalier locate`, {self.command(runs[0])}, medians of runs in random turns:")
+        return f"\n{text}\n" + table(["double buffering and page-locked memory", "runs", "s in all", "reading", "copying",
+                                     "summing", "GB/s copied", "hidden"], cells)
+
+    @staticmethod
+    def command(run: dict) -> str:
+        report = run["report"]
+        return (f"{report['record_seconds']:,.0f} s of {report['receivers']:,} receivers, {report['sources']:,} trial "
+                f"sources, windows of {report['window']:,} samples")
 
     @classmethod
     def nodes(cls, row: dict) -> float:
@@ -200,62 +189,38 @@ class CoherencePage:
         runs = sorted(self.evidence.runs("real time"), key=lambda run: run["report"]["sources"])
         if not runs:
             return ""
-        in_time = [run["report"] for run in runs if run["report"]["real_time_factor"] >= 1]
         text = "\n" + paragraph(
-            "Measured with the whole command, reading, copying and summing " + f"{runs[0]['report']['record_seconds']:.0f} s of "
-            f"record at {RATE} Hz and {RECEIVERS:,} receivers; travel times are computed before and not counted:") + "\n"
-        cells = [[f"{run['cube']}^3", number(float(run["report"]["sources"]), 7), number(run["report"]["seconds"]),
-                  number(run["report"]["real_time_factor"], 4), f"`{run['report']['ran']}`"] for run in runs]
-        text += table(["grid", "trial sources", "s", "real-time factor", "variant"], cells)
-        if in_time:
-            most = max(in_time, key=lambda report: report["sources"])
-            text += "\n" + paragraph(f"The largest cubic grid that kept up has {most['sources']:,} trial sources.")
-        return text
+            f"The whole command, reading, copying and summing {runs[0]['report']['record_seconds']:.0f} s of record at "
+            f"{RATE} Hz and {RECEIVERS:,} receivers; travel times are computed before and not counted:") + "\n"
+        return text + table(["grid", "trial sources", "s", "real-time factor", "variant"], [
+            [f"{run['cube']}^3", number(float(run["report"]["sources"]), 7), number(run["report"]["seconds"]),
+             number(run["report"]["real_time_factor"], 4), f"`{run['report']['ran']}`"] for run in runs])
 
     def hours(self) -> str:
-        """The source's figure 10, of which an hour was run; the longer ones follow if length costs nothing."""
-        runs = self.evidence.runs("hour")
+        """The source's figure 10, of which an hour was run, beside minutes: whether length costs anything."""
+        hour, minutes = self.evidence.runs("hour")[-1:], self.evidence.runs("overlap", how="both")
         text = "### S-fig10: Records of 1 to 64 hours\n\n"
-        if not runs:
+        if not hour:
             return text + paragraph("Not measured: `scripts/applications --parts locate` does.")
-        run, report = runs[-1], runs[-1]["report"]
-        gigabytes = 4e-9 * report["receivers"] * report["samples"]
         text += paragraph(
-            f"`espalier locate`, {report['receivers']:,} receivers at {RATE} Hz, {report['sources']:,} trial sources, windows of "
-            f"{report['window']:,} samples: reading, copying and summing.") + "\n"
-        per_hour = report["seconds"] / (report["record_seconds"] / 3600)
-        text += table(["hours of record", *map(str, LENGTHS)],
-                      [["GB of record", *(number(gigabytes * hours, 4) for hours in LENGTHS)],
-                       ["**s, measured**", number(report["seconds"]), *["–"] * (len(LENGTHS) - 1)],
-                       ["s, in proportion to the hour", "–", *(number(per_hour * hours) for hours in LENGTHS[1:])]])
-        text += "\n" + paragraph(
-            f"The hour: {report['real_time_factor']:,.0f} times real time, {100 * report['overlap']:.0f}% of reading and copying "
-            f"hidden, largest resident set {run['peak_resident_bytes'] / 1e6:,.0f} MB.{self.minutes(report)} Longer records do "
-            f"not fit the disk of the machine that was measured.")
-        return text
-
-    def minutes(self, hour: dict) -> str:
-        """Whether a record's length costs anything: five minutes beside the hour, per trial source and second of record."""
-        short = self.evidence.runs("overlap", how="both")
-        if not short:
-            return ""
-
-        def cost(report: dict) -> float:
-            return report["seconds"] / report["record_seconds"] / report["sources"]
-
-        minutes = median(cost(run["report"]) for run in short)
-        resident = max(run["peak_resident_bytes"] for run in short)
-        dearer = cost(hour) / minutes - 1
-        verdict = ("windows are independent, and their number costs nothing besides" if dearer < 0.05
-                   else "longer records cost more than in proportion")
-        return (f" Per trial source and second of record it takes {number(100 * abs(dearer), 2)}% "
-                f"{'more' if dearer > 0 else 'less'} than the {short[0]['report']['record_seconds']:.0f} s of record of S3, whose "
-                f"largest resident set is {resident / 1e6:,.0f} MB: {verdict}.")
+            "`espalier locate`: reading, copying and summing; medians. Windows are independent: a longer record takes more "
+            "in proportion if the last column does not grow. Of the source's 1 to 64 hours those beyond one do not fit the "
+            "disk of the machine that was measured.") + "\n"
+        cells = []
+        for runs in filter(None, (minutes, hour)):
+            middle = {name: median(run["report"][name] for run in runs)
+                      for name in ("seconds", "record_seconds", "sources", "real_time_factor", "overlap")}
+            cells.append([self.command(runs[0]), number(middle["seconds"]), f"{middle['real_time_factor']:,.0f}",
+                          f"{100 * middle['overlap']:.0f}%",
+                          f"{max(run['peak_resident_bytes'] for run in runs) / 1e6:,.0f}",
+                          number(1e9 * middle["seconds"] / middle["record_seconds"] / middle["sources"])])
+        return text + table(["record", "s", "times real time", "reading and copying hidden", "largest resident set, MB",
+                             "ns per trial source and second of record"], cells)
 
     def text(self) -> str:
         head = HEAD.format(name=self.device["name"], key=self.device["key"])
         return "\n".join([head, self.like_for_like("S1"), self.s2(), self.s3(),
-                          self.like_for_like("S4"), *map(self.unprinted, ("S-sums", "S-carve-out")), self.s5(), self.hours()])
+                          *map(self.like_for_like, ("S4", "S-sums", "S-carve-out")), self.s5(), self.hours()])
 
 
 def with_printed_figures(text: str, published: dict, evidence: Evidence) -> str:

@@ -7,7 +7,6 @@ The evidence is what results/evidence.json lists; other results beside it change
 """
 
 import argparse
-import json
 import subprocess
 import sys
 import tempfile
@@ -15,7 +14,7 @@ from pathlib import Path
 
 from coherence_page import with_printed_figures
 from evidence import Evidence
-from peers_page import SourceIds, peers_page
+from peers_page import peers_page
 from published_page import published_page
 from regular_files import read_json
 from rules import rules_section
@@ -39,11 +38,6 @@ def listed_by(program: Path, form: str) -> str:
 
 def strategies_page(program: Path) -> str:
     return STRATEGIES_HEAD + listed_by(program, "--markdown").replace("](variants/", "](").rstrip() + "\n"
-
-
-def source_ids(program: Path) -> SourceIds:
-    return {(family["family"], variant["name"]): variant["source_id"]
-            for family in json.loads(listed_by(program, "--json")) for variant in family["variants"]}
 
 
 def evidence_devices(results: Path) -> list[str]:
@@ -81,7 +75,7 @@ def pages(program: Path, exports: Path) -> dict[Path, str]:
     found[selectors] = with_figures(selectors.read_text(encoding="utf-8"), results, devices)
     found[ROOT / "variants/README.md"] = strategies_page(program)
     with_peers = [results / key for key in keys if (results / key / "peers").exists()]
-    found[ROOT / "docs/performance/peers.md"] = peers_page(with_peers, exports, source_ids(program))
+    found[ROOT / "docs/performance/peers.md"] = peers_page(with_peers, exports)
     return found
 
 

@@ -1,84 +1,81 @@
 """Rows of results/ as the documents quote them: times, ratios and counters of single problems."""
 
+import math
 import textwrap
-from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import columns
-import regular_files
-from regular_files import read_json
+from results import Choice, Device, Family, Unusable, load_device, read_object
+
+Rows = dict[str, list[dict]]  # by family
+
+
+def rows_of(family: Family, wanted: bool) -> list[dict]:
+    """Cases that are right, or those that gave no time, with everything that a quantity is computed from."""
+    found = []
+    for case in family.cases:
+        if (case.status == "ok") != wanted:
+            continue
+        row = {"variant": case.variant, "role": case.role, "problem": case.problem, "configuration": case.configuration,
+               "status": case.status, "reason": case.reason, "time_ns": case.time, "bytes": case.bytes, "ops": case.ops,
+               "disturbed": case.disturbed}
+        if math.isfinite(case.transfer):
+            row["transfer_ns"] = case.transfer
+        found.append(row | family.complete(case.problem) | case.counters)
+    return found
 
 
 @dataclass
 class Evidence:
-    """The rows of one device that are right, by family."""
+    """The rows of one device that are right: those of `sweep --suite published`, else those of other sweeps."""
 
-    folder: Path
-    exports: Path  # its own
-    device: dict = field(default_factory=dict)
-    rows: dict[str, list[dict]] = field(default_factory=dict)
-    swept: dict[str, list[dict]] = field(default_factory=dict)  # those without the published suite's
-    profiled: dict[str, list[dict]] = field(default_factory=dict)  # those of them that have counters
-    failed: dict[str, list[dict]] = field(default_factory=dict)  # the published suite's that gave no time
+    name: str
+    key: str
+    device: dict
+    rows: Rows = field(default_factory=dict)
+    swept: Rows = field(default_factory=dict)  # those without the published suite's
+    unseen: Rows = field(default_factory=dict)
+    failed: Rows = field(default_factory=dict)  # the published suite's that gave no time
+    chosen: dict[str, dict[str, Choice]] = field(default_factory=dict)  # by family and problem, swept or unseen
     applications: dict = field(default_factory=dict)  # what scripts/applications kept; empty if it has not run
 
     @classmethod
-    def load(cls, folder: Path, exports: Path) -> "Evidence":
-        """A device's folder below results/, its records as `espalier export` wrote them to the folder `exports`."""
-        apart = exports / "published" / folder.name
-        published, rows = right_rows(apart), right_rows(exports / folder.name)
-        found = cls(folder, exports / folder.name, read_json(folder / "device.json")["device"],
-                    {family: newest(published.get(family, []), rows.get(family, [])) for family in {**rows, **published}})
-        found.failed = rows_of(apart, lambda status: status != "ok")
-        if (folder / "applications.json").exists():
-            found.applications = read_json(folder / "applications.json")
-        found.swept = rows
-        for family, rows in found.rows.items():
-            found.profiled[family] = [row for row in rows if any(value for name, value in row.items() if "__" in name)]
+    def of(cls, results: Path, exports: Path, device: Device) -> "Evidence":
+        """A device's, its records as `espalier export` wrote them to the folder `exports`."""
+        found = cls(device.name, device.key, device.info)
+        found.swept, found.unseen = ({name: rows_of(family, True) for name, family in families.items()}
+                                     for families in (device.families, device.unseen))
+        found.chosen = {name: family.choices | (device.unseen[name].choices if name in device.unseen else {})
+                        for name, family in device.families.items()}
+        found.rows, apart = dict(found.swept), results / "published" / device.key
+        if apart.is_dir():
+            suite = load_device(apart, exports / "published" / device.key)
+            found.device = device.info or suite.info
+            for name, family in suite.families.items():
+                found.rows[name] = newest(rows_of(family, True), found.swept.get(name, []))
+                found.failed[name] = rows_of(family, False)
+        try:
+            found.applications = read_object(results / device.key / "applications.json")
+        except (Unusable, OSError):
+            pass  # as if nothing had been run
         return found
+
+    @classmethod
+    def load(cls, folder: Path, exports: Path) -> "Evidence":
+        device = load_device(folder, exports / folder.name)
+        if device.errors:
+            raise Unusable("; ".join(device.errors))
+        return cls.of(folder.parent, exports, device)
 
     def find(self, family: str, variant: str, **features) -> list[dict]:
         """Rows of a variant ("" for any) whose problem has these features; the fastest configuration first."""
         return matching(self.rows.get(family, []), variant, features)
 
-    def profile(self, family: str, variant: str, **features) -> list[dict]:
-        """The same of rows that have counters."""
-        return matching(self.profiled.get(family, []), variant, features)
-
-    def time(self, family: str, variant: str, configuration: str = "", **features) -> float | None:
-        """The fastest configuration's median in ns, of those that hold every part of `configuration`."""
-        parts = set(configuration.split(";")) - {""}
-        for row in self.find(family, variant, **features):
-            if parts <= set(row["configuration"].split(";")):
-                return float(row["time_ns"])
-        return None
-
     def runs(self, name: str, **about) -> list[dict]:
         """Commands that scripts/applications ran to their end."""
         return [run for run in self.applications.get("runs", ())
                 if run["name"] == name and run["exit_code"] == 0 and all(run.get(k) == v for k, v in about.items())]
-
-    def counter(self, name: str, family: str, variant: str, **features) -> float | None:
-        """A counter of the fastest configuration that has it."""
-        for row in self.profile(family, variant, **features):
-            if row.get(name):
-                return float(row[name])
-        return None
-
-
-def rows_of(folder: Path, wanted: Callable[[str], bool]) -> dict[str, list[dict]]:
-    """By family, those with a status that is wanted; none if there is no such folder."""
-    rows = {}
-    for path in sorted(folder.glob("*.csv")):
-        with closing(regular_files.lines(path)) as lines:
-            rows[path.stem] = [row for row in columns.rows(lines) if wanted(row["status"])]
-    return rows
-
-
-def right_rows(folder: Path) -> dict[str, list[dict]]:
-    return rows_of(folder, lambda status: status == "ok")
 
 
 def newest(published: list[dict], others: list[dict]) -> list[dict]:
@@ -94,10 +91,6 @@ def matching(rows: list[dict], variant: str, features: dict) -> list[dict]:
     wanted = {f"{name}={value}" for name, value in features.items()}
     found = [row for row in rows if variant in ("", row["variant"]) and wanted <= set(row["problem"].split(";"))]
     return sorted(found, key=columns.speed)
-
-
-def ratio(above: float | None, below: float | None) -> float | None:
-    return None if above is None or below is None else above / below
 
 
 def number(value, digits: int = 4) -> str:

@@ -45,7 +45,7 @@ def dram_rate(row: dict) -> float:
 
 def l1_hits(row: dict) -> float:
     """As counted; else of the sectors that global loads ask for, those that L2 was not asked for."""
-    if row.get("l1tex__t_sector_hit_rate.pct"):
+    if "l1tex__t_sector_hit_rate.pct" in row:
         return float(row["l1tex__t_sector_hit_rate.pct"])
     return 100 * (1 - float(row["lts__t_sectors_srcunit_tex_op_read.sum"])
                   / float(row["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"]))
@@ -115,30 +115,12 @@ class Computed:
 
 
 @dataclass(frozen=True)
-class Claim:
-    """Says what changed: a measured line beside a printed series (or none), in words that both fit."""
-
-    words: str
-    line: int
-    series: int | None = None
-    scale: float = 1  # of the printed figures, to the line's unit
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Says which column of a line is least, and how much more the largest is; `alike` is what follows if that is little."""
-
-    words: str
-    line: int
-    alike: str = ""
-
-
-@dataclass(frozen=True)
 class Table:
     """The counterpart of a printed table.
 
     `columns` turns a column into parameters: "dims={x}", or a mapping where a column is more than a number. `own_columns`
-    are ours for tables that print no series. Of `claims`, a function says what takes more than one line to say.
+    are ours for tables that print no series. Of `faster`, a line of a time, by its place, and the printed series of the
+    same unit that it is set beside.
     """
 
     identity: str
@@ -146,7 +128,7 @@ class Table:
     parameters: str
     columns: str | Mapping
     lines: tuple
-    claims: tuple["Claim | Spread | Callable[[Values, list, list[list]], str]", ...] = ()
+    faster: tuple[tuple[int, int], ...] = ()
     remark: str = ""
     title: str = ""
     own_columns: tuple = ()
@@ -229,6 +211,17 @@ class Values:
     def line(self, index: int, xs: list) -> list[Cell]:
         return [self.cell(index, x) for x in xs]
 
+    def faster(self, xs: list, printed: list[list]) -> list[tuple[str, list[Cell]]]:
+        """How many times as fast as printed: a label and cells for each line that is set beside a printed series."""
+        found = []
+        for index, series in self.table.faster:
+            cells = [Cell(before / cell.value, cell.rows) if cell.value and isinstance(before, (int, float)) else Cell()
+                     for before, cell in zip(printed[series], self.line(index, xs))]
+            line = self.table.lines[index]
+            label = ", ".join(code(of) for of in (line.variant, line.own) if of)
+            found.append((f"{label}: times as fast as printed", cells))
+        return found
+
     def reasons(self, xs: list) -> dict[str, list[str]]:
         """Why cells are empty, where their cases were tried: reasons, and which cells have each."""
         found: dict[str, list[str]] = {}
@@ -249,56 +242,3 @@ class Values:
         return found
 
 
-def span(values: list[float], show: Callable[[float], str]) -> str:
-    low, high = show(min(values)), show(max(values))
-    return low if low == high else f"{low} to {high}"
-
-
-ALIKE = 1.05  # a difference below that is none
-
-
-def spread(claim: Spread, values: Values, xs: list, show: Callable[[float], str]) -> str:
-    cells = {x: cell.value for x, cell in zip(xs, values.line(claim.line, xs)) if cell.value}
-    if len(cells) < 2:
-        return f"{claim.words}: too little was measured to compare."
-    least, most = min(cells, key=cells.get), max(cells, key=cells.get)
-    factor = cells[most] / cells[least]
-    if factor < ALIKE:
-        return f"{claim.words}: the same within {show(100 * (factor - 1))}%{claim.alike}."
-    unit = values.table.lines[claim.line].quantity
-    return (f"{claim.words}: least with {least}, {show(cells[least])} {unit}; {show(factor)} times as much with {most}.")
-
-
-def sentence(claim: Claim, values: Values, xs: list, printed: list, show: Callable[[float], str]) -> str:
-    """One on what changed, of the columns that have both figures."""
-    cells = {x: cell.value for x, cell in zip(xs, values.line(claim.line, xs)) if cell.value is not None}
-    if not cells:
-        return f"{claim.words}: nothing was measured like for like yet."
-    ours = span(list(cells.values()), show)
-    before = {x: value * claim.scale for x, value in zip(xs, printed) if isinstance(value, (int, float)) and x in cells}
-    if claim.series is None or not before:
-        return f"{claim.words}: measured {ours}."
-    text = f"{claim.words}: printed {span(list(before.values()), show)}, measured {ours}"
-    line = values.table.lines[claim.line]
-    if isinstance(line, Compared):
-        even = 0 if line.percent else 1
-        turned = [show(x) if isinstance(x, (int, float)) else str(x) for x in before
-                  if (before[x] - even) * (cells[x] - even) < 0]
-        return text + (f"; the other way round at {', '.join(turned)}." if turned else "; the same way round everywhere.")
-    if not isinstance(line, Line) or line.quantity not in NANO:
-        return text + "."
-    return text + f": {span([before[x] / cells[x] for x in before], show)} times as fast."
-
-
-def sentences(values: Values, xs: list, printed: list[list], show: Callable[[float], str]) -> list[str]:
-    """What all claims of a table say; `printed` has the series that stand beside it."""
-    found = []
-    for claim in values.table.claims:
-        if isinstance(claim, Spread):
-            found.append(spread(claim, values, xs, show))
-        elif isinstance(claim, Claim):
-            series = printed[claim.series] if claim.series is not None and claim.series < len(printed) else [None] * len(xs)
-            found.append(sentence(claim, values, xs, series, show))
-        else:
-            found.append(claim(values, xs, printed))
-    return [text for text in found if text]

@@ -3,13 +3,11 @@
 Times have four significant digits, intervals whole per mille of the time: below what a measurement repeats.
 """
 
-import itertools
 import json
 import math
 
 import columns
-import trees
-from results import Device, Family, geometric_mean
+from results import Choice, Device, Family, geometric_mean
 
 # What explains a time: (label, CUPTI's name or two that are added, per what, unit). The page shows those that were counted.
 EXPLAINING = [
@@ -39,11 +37,6 @@ def digits(value: float, count: int = 4):
     return int(rounded) if rounded == int(rounded) and abs(rounded) < 1e15 else rounded
 
 
-def number(value):
-    """A number that a file may hold anything in place of; None for anything else."""
-    return digits(value, 6) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-
-
 class Words:
     """Texts by index."""
 
@@ -64,23 +57,8 @@ def order_of_variants(family: Family) -> list[str]:
     return sorted(family.variants(), key=lambda v: (-wins[v], means.get(v, math.inf), v))
 
 
-def factors_of(name: str, plain: list[str], rows: list[dict]) -> dict | None:
-    """The features that a derived one is a constant times the product of; None if it is no such product."""
-    def factor(names, some: list[dict]) -> float | None:
-        products = [math.prod(row[n] for n in names) for row in some]
-        ratios = [row[name] / product for row, product in zip(some, products) if product]
-        same = len(ratios) == len(some) and max(ratios) - min(ratios) <= 1e-5 * abs(max(ratios))
-        return ratios[0] if same else None
-
-    for count in range(1, len(plain) + 1):
-        for names in itertools.combinations(plain, count):
-            if factor(names, rows[:4]) is not None and (found := factor(names, rows)) is not None:
-                return {"of": names, "times": digits(found, 12)}
-    return None
-
-
 def describe_features(family: Family, rows: list[dict]) -> list[dict]:
-    """Name, kind and, of a derived feature, how it is computed from the others if that is a product."""
+    """Name, words if it has some, and whether it is derived: computed from the others, which no key spells."""
     described = []
     for name in dict.fromkeys(name for row in rows for name in row):
         entry: dict = {"name": name}
@@ -90,10 +68,6 @@ def describe_features(family: Family, rows: list[dict]) -> list[dict]:
         elif name in family.derived:
             entry["derived"] = True
         described.append(entry)
-    plain = [entry["name"] for entry in described if len(entry) == 1]
-    for entry in described:
-        if entry.get("derived") and (found := factors_of(entry["name"], plain, rows)):
-            entry["derived"] = found
     return described
 
 
@@ -118,44 +92,36 @@ def explain(case, labels: list[int]) -> list | None:
     return values
 
 
-def regret_of(family: Family, problem: str, case) -> float:
-    """As `espalier judge` grades a choice: one that failed took as long as the slowest. NaN if it was not measured or was
-    disturbed, or too few others were measured."""
-    timed = family.best().get(problem, {})
-    times = [one.time for variant, one in timed.items() if variant not in family.apart() and not one.disturbed]
-    if case is None or case.status == "not_measured" or case.disturbed or not times or problem in family.too_few():
-        return math.nan
-    taken = case.time if case.status == "ok" else family.slowest(problem)
-    return taken / min(times + ([taken] if case.status == "ok" else []))
+class Leaves:
+    """The leaves of the library's choices, by index; those of the tree that is drawn have their number there, others -1."""
+
+    def __init__(self, drawn: str):
+        self.drawn = drawn  # the tree of which device
+        self.index: dict[tuple, int] = {}
+
+    def __call__(self, choice: Choice) -> int:
+        leaf = choice.leaf if choice.tree_device == self.drawn else -1
+        known = leaf, choice.tree_device, choice.leaf_problems, choice.other_leaf, choice.conditions
+        return self.index.setdefault(known, len(self.index))
+
+    def listed(self) -> list[dict]:
+        return [dict(zip(("drawn", "device", "problems", "other", "conditions"), leaf)) for leaf in self.index]
 
 
-def decided(family: Family, root: trees.Node | None) -> dict[str, tuple[int, float]]:
-    """By problem the leaf that the tree ends in, and the regret of what the library runs."""
-    if root is None:
-        return {}
-    times = {(case.problem, case.variant, case.configuration): case for case in family.cases}
-    found = {}
-    for problem in family.measured():
-        leaf = trees.leaf_of(root, family.complete(problem))
-        if leaf is None:
-            continue
-
-        def runs(variant: str, configuration: str) -> bool | None:
-            case = times.get((problem, variant, configuration))
-            return None if case is None else case.status != "unsupported"
-
-        picked = trees.dispatched(root, leaf, runs)
-        found[problem] = leaf.place, regret_of(family, problem, times.get((problem, *picked)))
-    return found
+def pick(choice: Choice | None, variants: Words, configurations: Words, leaves: Leaves) -> list:
+    """Variant, configuration, time, leaf, and why its regret is none or that of a failure; nothing if none is known."""
+    if choice is None or not choice.variant:
+        return []
+    return [variants(choice.variant), configurations(choice.configuration), digits(choice.time),
+            leaves(choice) if choice.tree_device else -1, choice.reason]
 
 
 def problem_columns(family: Family, rows: list[dict], features: list[dict], variants: Words, configurations: Words,
-                    root: trees.Node | None) -> dict:
+                    leaves: Leaves) -> dict:
     """The problems with a time: features, cost, and the best configuration of each variant, the fastest first; and of which
     variants that one was disturbed, or has too few samples for an interval."""
     labels = [i for i, (_, names, _, _) in enumerate(EXPLAINING) if set(names) <= set(family.counters)]
-    decisions = decided(family, root)
-    best, floors, costs, transfers, leaves, regrets, counters = [], [], [], [], [], [], []
+    best, floors, costs, transfers, picks, regrets, counters = [], [], [], [], [], [], []
     disturbed, few = [], []
     for problem in family.measured():
         ranked = sorted(family.best()[problem].values(), key=lambda case: case.time)
@@ -163,9 +129,9 @@ def problem_columns(family: Family, rows: list[dict], features: list[dict], vari
         floors.append(digits(first.roofline * first.time, 3))
         costs.append([digits(first.bytes), digits(first.ops)])
         transfers.append(digits(first.transfer, 3))
-        leaf, regret = decisions.get(problem, (-1, math.nan))
-        leaves.append(leaf)
-        regrets.append(digits(regret))
+        choice = family.choices.get(problem)
+        picks.append(pick(choice, variants, configurations, leaves))
+        regrets.append(digits(choice.regret) if choice else None)
         flat = []
         for case in ranked:
             flat += [variants(case.variant), configurations(case.configuration), digits(case.time),
@@ -177,7 +143,7 @@ def problem_columns(family: Family, rows: list[dict], features: list[dict], vari
         counted = [[variants(case.variant), *values] for case in ranked if (values := explain(case, labels))]
         counters.append(counted or 0)
     found = {"features": [column(entry, rows) for entry in features], "best": best, "floor": floors, "cost": costs,
-             "transfer": transfers, "leaf": leaves, "regret": regrets,
+             "transfer": transfers, "pick": picks, "regret": regrets,
              "apart": [variants(variant) for variant in sorted(family.apart())]}
     found |= {name: listed for name, listed in (("disturbed", disturbed), ("few", few)) if any(listed)}
     if any(counters):
@@ -186,46 +152,20 @@ def problem_columns(family: Family, rows: list[dict], features: list[dict], vari
     return found
 
 
-def tree_nodes(root: trees.Node, variants: Words, configurations: Words) -> list:
-    """In pre-order: [feature, threshold or words, right child] or [[variant, configuration, slowdown]..., evidence]."""
-    nodes: list = []
-
-    def add(node: trees.Node) -> None:
-        if node.left is None:
-            ranking = [[variants(str(choice.get("variant", "?"))), configurations(str(choice.get("configuration", "default"))),
-                        number(choice.get("slowdown"))]
-                       for choice in node.leaf["ranking"][:6]]
-            evidence = {name: value for name in ("problems", "margin", "regret", "regret_lo", "regret_hi",
-                        "held_out_regret", "held_out_worst") if (value := number(node.leaf.get(name))) is not None}
-            nodes.append({"ranking": ranking, **evidence})
-            return
-        categories = node.split.get("categories")
-        nodes.append({"feature": str(node.split.get("feature")), "condition": node.condition, "opposite": node.opposite,
-                      "at": [str(word) for word in categories] if isinstance(categories, list) else node.split["threshold"],
-                      "right": node.right.place})
-        add(node.left)
-        add(node.right)
-
-    add(root)
-    return nodes
-
-
-def family_data(device: Device, family: Family, root: trees.Node | None) -> dict:
+def family_data(device: Device, family: Family) -> dict:
     unseen = device.unseen.get(family.name)
     if unseen is not None and not unseen.measured():
         unseen = None
     rows = [family.complete(problem) for problem in family.measured()]
     drawn = [unseen.complete(problem) for problem in unseen.measured()] if unseen else []
     features = describe_features(family, rows + drawn)
-    variants, configurations = Words(), Words()
+    variants, configurations, leaves = Words(), Words(), Leaves(device.key if family.tree else "")
     for variant in order_of_variants(family):
         variants(variant)
-    found = {"features": features, "grid": problem_columns(family, rows, features, variants, configurations, root)}
+    found = {"features": features, "grid": problem_columns(family, rows, features, variants, configurations, leaves)}
     if unseen:
-        found["unseen"] = problem_columns(unseen, drawn, features, variants, configurations, root)
-    if root:
-        found["tree"] = tree_nodes(root, variants, configurations)
-    return found | {"variants": variants.listed(), "configurations": configurations.listed()}
+        found["unseen"] = problem_columns(unseen, drawn, features, variants, configurations, leaves)
+    return found | {"leaves": leaves.listed(), "variants": variants.listed(), "configurations": configurations.listed()}
 
 
 def ceilings(info: dict) -> dict:

@@ -1,7 +1,8 @@
 """docs/performance/published.md: what the source documents printed, and the same on the device measured here."""
 
 from evidence import Evidence, number, paragraph, table
-from like_for_like import Table, Values, sentences
+from like_for_like import Table, Values
+from published import commands
 from published_tables import CPU, tables
 
 HEAD = """# The printed figures and the {device}'s
@@ -31,29 +32,23 @@ def printed_lines(printed: dict, xs: list) -> list[list[str]]:
     return lines
 
 
-def section(ours: Table, values: Values, printed: dict | None) -> str:
+def section(ours: Table, values: Values, printed: dict | None, level: int = 2) -> str:
     xs = list(printed["x"]["values"]) if printed else list(ours.own_columns)
-    text = f"\n## {ours.identity}: {printed['title'] if printed else ours.title}\n\n"
+    text = f"\n{'#' * level} {ours.identity}: {printed['title'] if printed else ours.title}\n\n"
     if printed:
         text += f"Printed for: {printed['device']}.\n\n"
     text += paragraph(ours.heading()) + "\n"
     lines = printed_lines(printed, xs) if printed else []
     for index, line in enumerate(ours.lines):
         lines.append([f"**{line.label()}**", *(number(cell.value) for cell in values.line(index, xs))])
+    series = [entry["values"] for entry in printed["series"]] if printed else []
+    for label, cells in values.faster(xs, series):
+        lines.append([label, *(number(cell.value, 3) for cell in cells)])
     name = printed["x"]["name"] if printed else (ours.columns.split("=")[0] if isinstance(ours.columns, str) else "")
     text += table([name, *(f"{x:,}" if isinstance(x, int) else x for x in xs)], lines)
-    series = [entry["values"] for entry in printed["series"]] if printed else []
-    if changes := sentences(values, xs, series, lambda value: number(value, 3)):
-        text += "\n" + paragraph(" ".join(changes))
     for reason, cells in values.reasons(xs).items():
         text += "\n" + paragraph(f"Without a time, {reason}: {'; '.join(cells)}.")
     return text + ("\n" + paragraph(ours.remark) if ours.remark else "")
-
-
-def described(ours: Table, values: Values) -> str:
-    """Of a subject whose source prints no figures: what was found. `espalier report --published` has its table."""
-    changes = sentences(values, list(ours.own_columns), [], lambda value: number(value, 3))
-    return f"\n### {ours.identity}: {ours.title}\n\n" + paragraph(" ".join([*changes, ours.remark]).strip())
 
 
 def large_files(printed: dict, evidence: Evidence) -> str:
@@ -62,15 +57,14 @@ def large_files(printed: dict, evidence: Evidence) -> str:
     xs = printed["x"]["values"]
     text = f"\n## K14: {printed['title']}\n\nPrinted for: {printed['device']}.\n\n"
     lines = printed_lines(printed, xs)
-    for label, name, unit in (("`espalier knn`, start to end: s", "seconds", 1), ("file size, MB", "file_bytes", 1e6),
-                              ("largest resident set, MB", "peak_resident_bytes", 1e6)):
-        lines.append([f"**{label}**", *(number(runs[x][name] / unit if x in runs else None) for x in xs)])
+    lines += [[f"**{row.label}**", *row.cells] for row in commands("K14", evidence, xs)]
+    before = dict(zip(xs, printed["series"][0]["values"]))
+    lines.append(["times as fast as printed",
+                  *(number(before[x] / runs[x]["seconds"] if x in runs else None, 3) for x in xs)])
     text += table([printed["x"]["name"], *map(number, xs)], lines)
     if not runs:
         return text + "\n" + paragraph("Not measured on this device: scripts/applications does.")
     report = runs[max(runs)]["report"]
-    fastest = [before / runs[x]["seconds"] for x, before in zip(xs, printed["series"][0]["values"]) if x in runs]
-    text += "\n" + paragraph(f"Start to end: {number(min(fastest), 3)} to {number(max(fastest), 3)} times as fast as printed.")
     return text + "\n" + paragraph(
         f"Once each, with `scripts/applications`: reading the text, neighbours and vote by `{report['ran']}`, writing the "
         f"predictions; {report['train_rows']:,} training rows of {report['attributes']} numbers, k = {report['k']}, at most "
@@ -90,11 +84,10 @@ def published_page(published: dict, counterparts: dict, evidence: Evidence, cpu:
     for ours in tables():
         values = Values(ours, evidence.rows, evidence.device, {CPU: cpu.rows}, {"": evidence.failed, CPU: cpu.failed})
         if ours.identity not in printed:
-            unprinted += described(ours, values)
+            unprinted += section(ours, values, None, 3)
             continue
         text += section(ours, values, printed[ours.identity])
         if ours.identity == "K13":
             text += large_files(printed["K14"], evidence)
-    text += "\n## Described without printed figures\n\n" + paragraph(
-        "Their tables are in `espalier report --published`.") + unprinted
+    text += "\n## Described without printed figures\n" + unprinted
     return text + rules + without_counterpart(counterparts)

@@ -1,9 +1,6 @@
 """Which measurement stands beside which printed table: the parameters of `espalier sweep --suite published`, as data."""
 
-import re
-
-from evidence import number
-from like_for_like import Claim, Compared, Computed, Line, Spread, Table, Values, span
+from like_for_like import Compared, Computed, Line, Table
 
 SQUARE = "missing=none;points=10000;queries=10000"
 DIMS = "dims={x}"
@@ -35,8 +32,7 @@ def occupancy(identity: str) -> Table:
         (Computed("`shared_load_all`: occupancy that its shared memory allows", allowed_occupancy),
          Line("shared_load_all", "occupancy reached, %"), Line("shared_load_all", "ms"), Line("shared_load_tile", "ms"),
          Compared("`shared_load_all` faster than `shared_load_tile` by", 3, 2, percent=True)),
-        (Claim("`shared_load_all` ahead of `shared_load_tile`, in percent", 4, 1),),
-        "Its 2 x 16 items of dims attributes take 128 x dims bytes of shared memory, of which Fermi had 48 KiB.")
+        remark="Its 2 x 16 items of dims attributes take 128 x dims bytes of shared memory, of which Fermi had 48 KiB.")
 
 
 def missing_values(identity: str, metric: str, variant: str, configuration: str = "") -> Table:
@@ -45,7 +41,7 @@ def missing_values(identity: str, metric: str, variant: str, configuration: str 
         identity, "distance", f"dims=50;metric={metric}", N_BY_N,
         (Line(variant, "ms", own.format("none")), Line(variant, "ms", own.format("allowed")),
          Compared("overhead of the check", 1, 0, percent=True)),
-        (Claim("Overhead of checking for missing values, in percent", 2, 2),), OUR_DIMS)
+        remark=OUR_DIMS)
 
 
 def overlap(identity: str, metric: str) -> Table:
@@ -55,9 +51,7 @@ def overlap(identity: str, metric: str) -> Table:
     gains = tuple(Compared(f"gain of `asynchronous`, {chunks} chunks, page-locked memory in both", at + 1, at, percent=True)
                   for at, chunks in ((0, 8), (3, 32)))
     return Table(identity, "knn", f"{KNN};metric={metric};queries_in=host", N_BY_N, lines + gains,
-                 (Claim("Gain of asynchronous operation with 8 chunks, in percent", 6, 2),
-                  Claim("With 32 chunks", 7, 2)),
-                 "The whole pipeline, queries in host memory, as many chunks on either side. " + OUR_DIMS)
+                 remark="The whole pipeline, queries in host memory, as many chunks on either side. " + OUR_DIMS)
 
 
 def whole_knn(identity: str) -> Table:
@@ -67,7 +61,7 @@ def whole_knn(identity: str) -> Table:
          Line("fused_tile", "s", "queries_in=host"),
          Line("cpu_two_stage", "s", "budget_mib=64;queries_in=device", CPU),
          Compared("speedup of `asynchronous` over the CPU", 3, 0), Compared("speedup of `fused_tile` over the CPU", 3, 2)),
-        (Claim("Whole k-NN, data from the host, `asynchronous`", 0, 0), Claim("Speedup over the CPU", 4, 2)),
+        ((0, 0),),
         "Ours are 50 attributes of mixed kinds, k = 10 and ten classes. A CPU's queries are in its memory, which its rows "
         "call queries_in=device.")
 
@@ -79,31 +73,15 @@ def kinds_of_answer() -> Table:
                  columns, (Line("two_stage", "ms", "budget_mib=1024;missing=none"),
                            Line("two_stage", "ms", "budget_mib=1024;missing=allowed"),
                            Compared("overhead of the check", 1, 0, percent=True)),
-                 (Claim("Overhead of checking for missing values in the whole pipeline, in percent", 2),),
                  title="Weighted vote, regression and missing values: described, without printed figures",
                  own_columns=tuple(columns))
-
-
-def placements(values: Values, xs: list, printed: list[list]) -> str:
-    """P1's finding, of all sizes that were measured in all four placements: the whole gain is the sort."""
-    times = [[cell.value for cell in values.line(index, xs)] for index in range(len(values.table.lines))]
-    times = [row for row in times if None not in row]
-    if not times:
-        return "Nothing was measured in all four placements yet."
-    gains = [row[0] / row[3] for row in times]
-    of_distance = [row[0] / row[1] for row in times] + [row[2] / row[3] for row in times]
-    printed_gain = f", printed up to {printed[0][3]}" if printed else ""
-    text = (f"GPU-GPU is {span(gains, lambda value: number(value, 3))} times as fast as CPU-CPU{printed_gain}. Moving only the "
-            f"distances to the GPU changes the time by a factor of {span(of_distance, lambda value: number(value, 3))}")
-    small = max(of_distance) < 1.25 and min(of_distance) > 0.8
-    return text + (": the whole gain is the sort's, as the source found." if small else ": the gain is not the sort's alone.")
 
 
 def p1() -> Table:
     sizes = [2**e for e in range(10, 19)]
     lines = tuple(Line("enumeration_sort", "ms", f"points={n}") for n in sizes)
     return Table("P1", "knn", "classes=10;dims=2;k=10;metric=euclidean;missing=none;queries=1;queries_in=host;"
-                 "task=classification;vote=majority", PLACEMENTS, lines, (placements,), "One query.")
+                 "task=classification;vote=majority", PLACEMENTS, lines, remark="One query.")
 
 
 def p1_speedups(table: Table) -> list[Table]:
@@ -112,7 +90,6 @@ def p1_speedups(table: Table) -> list[Table]:
     lines = tuple(Line("enumeration_sort", "ms", of) for of in PLACEMENTS.values())
     ratios = tuple(Compared(f"speedup of {name} over CPU-CPU", 0, at) for at, name in enumerate(PLACEMENTS) if at)
     return [Table("P-curves", "knn", table.parameters, "points={x}", lines + ratios,
-                  (Claim("Speedup of GPU-GPU over CPU-CPU", 6), Claim("That of CPU-GPU", 5), Claim("That of GPU-CPU", 4)),
                   title="The same by the number of points", own_columns=tuple(sizes))]
 
 
@@ -121,8 +98,7 @@ def selection(identity: str, title: str, variants: tuple[tuple[str, str], ...], 
     names = [f"`{variant}`" + (f" with `{own}`" if own else "") for variant, own in variants]
     ratios = tuple(Compared(f"{name} over {names[0]}", at, 0) for at, name in enumerate(names) if at)
     return Table(identity, "smallest_k", "columns=10000;rows=10000", "k={x}", lines + ratios,
-                 tuple(Claim(f"Time of {ratio.what}", len(lines) + i) for i, ratio in enumerate(ratios)),
-                 "The figure's axes are not on record here.", title, ks)
+                 remark="The figure's axes are not on record here.", title=title, own_columns=ks)
 
 
 def tables() -> list[Table]:
@@ -137,30 +113,25 @@ def tables() -> list[Table]:
     one_query = p1()
     return [
         Table("K1", "distance", euclidean, DIMS,
-              each(pair, "ms", "GB/s of DRAM") + (Compared("`shared_load_tile`: speedup over `global`", 0, 1),),
-              (Claim("Speedup of `shared_load_tile` over `global`", 4, 2), Claim("DRAM rate of `global`, GB/s", 2, 0))),
+              each(pair, "ms", "GB/s of DRAM") + (Compared("`shared_load_tile`: speedup over `global`", 0, 1),)),
         Table("K2", "distance", mixed, DIMS, each(both, "ms", "GB/s of DRAM", "warp instructions"),
-              (Claim("Warp instructions of `shared_load_all`", 4, 1), Claim("Those of `shared_load_tile`", 5, 3)), COUNTED_ON),
+              remark=COUNTED_ON),
         occupancy("K3"), occupancy("K4"),
         Table("K5", "distance", euclidean, DIMS,
               each(("garcia_shared", "shared_load_tile"), "bank conflicts, thousand") + each(garcia, "ms")
               + (Compared("`texture_1d_shared_tile` faster than `garcia_shared` by", 2, 4, percent=True),),
-              (Claim("`texture_1d_shared_tile` ahead of `garcia_shared`, in percent", 5, 3),
-               Claim("Thousand bank conflicts of `garcia_shared`", 0, 0)), COUNTED_ON),
-        Table("K6", "distance", euclidean, DIMS, each(garcia, "ms"),
-              tuple(Claim(f"`{variant}`, ms", i, i) for i, variant in enumerate(garcia))),
+              remark=COUNTED_ON),
+        Table("K6", "distance", euclidean, DIMS, each(garcia, "ms"), ((0, 0), (1, 1), (2, 2))),
         missing_values("K7", "euclidean", "texture_1d_shared_tile"),
         missing_values("K8", "mixed_euclidean", "texture_1d", "texture_types=0"),
         overlap("K9", "euclidean"), overlap("K10", "mixed_euclidean"),
         Table("K11", "distance", "dims=50;metric=mixed_euclidean;missing=none", N_BY_N,
               (Line("texture_1d", "ms", "texture_types=1"), Line("texture_1d", "ms", "texture_types=0"),
                Compared("overhead of types in texture", 0, 1, percent=True)),
-              (Claim("Overhead of types in texture, in percent", 2, 2),), OUR_DIMS),
+              remark=OUR_DIMS),
         whole_knn("K12"), whole_knn("K13"),
         Table("K-3.2", "distance", euclidean, DIMS, each(plugins, "ms"), title="The plugins before the thesis' (its "
               "section 3.2), beside its own", own_columns=(10, 50, 110),
-              claims=tuple(Spread(f"`{variant}` by dims", at, alike=": starting a block for each distance is what takes its time")
-                           for at, variant in enumerate(plugins[:2])) + (Claim("`texture_1d_shared_tile`, ms", 6),),
               remark="The source calls the plugin's reads uncoalesced and does not say how attributes are dealt out: "
                      "`one_warp_partials` takes turns, `one_warp_shares` neighbouring ones."),
         selection("K-fig8", "Selection in registers against sorting (figure 8)",
@@ -172,61 +143,21 @@ def tables() -> list[Table]:
         kinds_of_answer(),
         Table("H1", "histogram", "blocks_per_sm=2;bytes=104857600;distribution=uniform",
               {"included": "", "excluded": ""}, (Line("shared_atomics", "ms", by_column={"included": "ms with transfers"}),),
-              (Claim("`shared_atomics`, ms", 0, 0),), "Transfers are pageable copies of the bytes and of the bins."),
+              ((0, 0),), "Transfers are pageable copies of the bytes and of the bins."),
         Table("H-exercise", "histogram", "bytes=104857600", distributions,
               (Line("shared_atomics", "ms", "blocks_per_sm=2"), Line("global_atomics", "ms")),
-              tuple(Spread(f"`{variant}` by what the bytes are", at, alike=", so its run time does not change with the data")
-                    for at, variant in enumerate(("shared_atomics", "global_atomics"))),
               title="The tutorial's exercise: does the run time change with the data?", own_columns=tuple(distributions)),
         Table("H-dot", "dot", "", "elements={x}",
               (Line("host_finish", "ms", "blocks_per_sm=8"), Line("atomic_float", "ms", "blocks_per_sm=8"),
                Compared("`host_finish` over `atomic_float`", 0, 1)),
-              (Claim("Time of `host_finish` over `atomic_float`", 2),), "The vectors' lengths are not on record here.",
-              "The tutorial's exercise: an inner product, whose partial sums the host or an atomic adds up",
-              (1 << 16, 1 << 20, 1 << 24, 1 << 28)),
+              remark="The vectors' lengths are not on record here.",
+              title="The tutorial's exercise: an inner product, whose partial sums the host or an atomic adds up",
+              own_columns=(1 << 16, 1 << 20, 1 << 24, 1 << 28)),
         one_query, *p1_speedups(one_query)]
 
 
 SUMMED = "output=maximum;sources=1000;span=512"
 WINDOWS = (1000, 5000, 10000, 12000, 15000, 20000, 50000, 100000, 200000)
-
-
-def worth_of_order(values: Values, xs: list, printed: list[list]) -> str:
-    """S1's finding: what the order of reads is worth, and whether caches are why, as the source says."""
-    random, cached = xs[0], xs[2]
-    hits, sectors, traffic = ([values.cell(line, x).value for x in (random, cached)] for line in (1, 2, 3))
-    rates = [values.cell(0, x).value for x in (random, cached)]
-    if None in (*sectors, *traffic, *rates) or not printed:
-        return ""
-    before, before_hits = printed
-    additions = float(values.cell(4, cached).rows[0]["additions"]) / 1e9
-    here = (f"Here L1 hits are {number(hits[0], 3)}% against {number(hits[1], 3)}%" if None not in hits
-            else "Here no hit rates of L1 were counted")
-    agrees = sectors[0] > 2 * sectors[1] and traffic[0] > 2 * traffic[1]
-    return (f"Order is worth a factor of {number(rates[1] / rates[0], 3)}, printed {number(before[2] / before[0], 3)}. The source "
-            f"puts it down to hits in L1, {before_hits[0]}% against {before_hits[2]}%. {here}; an addition in random order takes "
-            f"{number(sectors[0] / additions, 3)} sectors from L2 against {number(sectors[1] / additions, 3)}, and the sums "
-            f"{number(traffic[0], 4)} GB from DRAM against {number(traffic[1], 3)}: the source's mechanism, that caches serve "
-            f"what neighbours in time share, is " + ("seen here, too." if agrees else "not seen here."))
-
-
-def best_windows(values: Values, xs: list, printed: list[list]) -> str:
-    """S4's finding: which window is best, and how good those are here that were the source's best."""
-    found = []
-    for at, receivers in enumerate(xs):
-        rates = {samples: values.cell(i, receivers).value for i, samples in zip(range(len(values.table.lines)), WINDOWS)}
-        rates = {samples: rate for samples, rate in rates.items() if rate is not None}
-        if not rates:
-            continue
-        best, worst = max(rates, key=rates.get), min(rates, key=rates.get)
-        text = f"With {receivers:,} receivers the best of {len(rates)} measured windows is {best:,} samples"
-        if printed:
-            named = [int(one) for one in re.findall(r"\d+", str(printed[0][at]))]
-            there = max((rates[samples] for samples in named if samples in rates), default=None)
-            text += f", printed {printed[0][at]}"
-            text += f", where it is {number(100 * (1 - there / rates[best]), 2)}% slower here" if there else ""
-        found.append(f"{text}; the worst, {worst:,}, is {number(100 * (1 - rates[worst] / rates[best]), 2)}% slower.")
-    return " ".join(found)
 
 
 def coherence_tables() -> list[Table]:
@@ -236,27 +167,24 @@ def coherence_tables() -> list[Table]:
               {f"coherent_sum/{variant}": f"variant={ours}" for variant, ours in variants.items()},
               (Line("", "million sums/s"), Line("", "L1 hits, %"), Line("", "sectors read from L2, billion"),
                Line("", "GB read from DRAM"), Line("", "ms")),
-              (Claim("Million sums a second", 0, 0), worth_of_order),
-              "A sum is one s_j(k) over all receivers. The source names neither window nor trial sources: S2's window, and "
-              "1,000. Its random order is `shuffled_order`, a permutation of the samples as good as random."),
+              remark="A sum is one s_j(k) over all receivers. The source names neither window nor trial sources: S2's "
+              "window, and 1,000. Its random order is `shuffled_order`, a permutation of the samples as good as random."),
         Table("S4", "coherent_sum", SUMMED, "receivers={x}",
-              tuple(Line("global_cached", "G additions/s", f"samples={samples}") for samples in WINDOWS), (best_windows,),
-              "The source does not say how many trial sources it had: ours are 1,000."),
+              tuple(Line("global_cached", "G additions/s", f"samples={samples}") for samples in WINDOWS),
+              remark="The source does not say how many trial sources it had: ours are 1,000."),
         Table("S-sums", "coherent_sum", "receivers=1920;samples=15000;sources=1000;span=512",
               {"the maximum": "output=maximum", "all sum traces": "output=sums"}, (Line("global_cached", "ms"),),
-              (Spread("`global_cached` by what is kept", 0),), title="Keeping all sum traces instead of their maximum",
+              title="Keeping all sum traces instead of their maximum",
               own_columns=("the maximum", "all sum traces")),
         Table("S-carve-out", "coherent_sum", f"receivers=1920;samples=15000;{SUMMED};variant=global_carved",
               {f"{percent}%": f"shared_percent={percent}" for percent in (0, 50, 100)},
               (Line("", "ms"), Line("", "L1 hits, %"), Line("", "sectors read from L2, billion")),
-              (Spread("By the share that is asked for", 0),),
-              "The driver is asked to keep so much of a multiprocessor's L1 memory as shared memory, which this variant does "
-              "not use.", title="L1 or shared memory preferred", own_columns=("0%", "50%", "100%")),
+              remark="The driver is asked to keep so much of a multiprocessor's L1 memory as shared memory, which this "
+              "variant does not use.", title="L1 or shared memory preferred", own_columns=("0%", "50%", "100%")),
         Table("S5", "coherent_sum", "block=256;output=maximum;receivers=1920;samples=15000;span=512",
               {"GTX 460 SE": "sources=15625", "Tesla K20": "sources=27000"},
               (Line("global_cached", "s"), Line("global_cached", "real-time factor at 500 Hz")),
-              (Claim("Seconds for a window of 30 s", 0), Claim("Real-time factor on the grids where the cards printed reach 1", 1)),
-              "The source's variant, kernels only, on the largest grid of each card."),
+              remark="The source's variant, kernels only, on the largest grid of each card."),
     ]
 
 
@@ -274,6 +202,6 @@ def lab_tables() -> list[Table]:
     on_cpu = tuple(f"cpu_{name}" for name in ("scalar", "openmp_rows", "openmp_columns", "avx2_int16", "avx2_float",
                                               "avx2_int16_preconverted", "avx2_float_preconverted", "avx2_int16_shuffle"))
     return [Table("C-2", "convolution_2d", image, columns, tuple(Line("", quantity) for quantity in quantities),
-                  (Spread("By variant", 0),), title="The lab's image on the GPU", own_columns=tuple(columns)),
+                  title="The lab's image on the GPU", own_columns=tuple(columns)),
             Table("C-1", "convolution_2d", image, {variant: f"variant={variant}" for variant in on_cpu}, (Line("", "ms"),),
-                  (Spread("By variant", 0),), title="The lab's image on the CPU", own_columns=on_cpu)]
+                  title="The lab's image on the CPU", own_columns=on_cpu)]

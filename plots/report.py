@@ -24,7 +24,6 @@ import published
 import results
 import shell
 import theme
-import trees
 from replaced import exit_on_signals, replace
 
 SCRIPTS = ("dom", "model", "chart", "lookup", "winners", "times", "roofline", "regret", "main")
@@ -39,8 +38,6 @@ class Section:
     colours: dict[str, str]
     ranking: list[dict] = field(default_factory=list)
     problems: list[dict] = field(default_factory=list)
-    tree: trees.Node | None = None
-    tree_error: str = ""
     merit: list[dict] = field(default_factory=list)
     validation: dict = field(default_factory=dict)
     peers: list[dict] = field(default_factory=list)
@@ -130,15 +127,6 @@ def peer_rows(family: results.Family | None) -> list[dict]:
     return sorted(rows, key=lambda row: row["ratio"])
 
 
-def read_tree(section: Section) -> None:
-    if section.family.tree is None:
-        return
-    try:
-        section.tree = trees.parse(section.family.tree)
-    except trees.Malformed as error:
-        section.tree_error = str(error)
-
-
 def make_section(device: results.Device, family: results.Family) -> Section:
     order = page_data.order_of_variants(family)
     colours = {variant: theme.SERIES[i] if i < len(theme.SERIES) else "other" for i, variant in enumerate(order)}
@@ -146,7 +134,6 @@ def make_section(device: results.Device, family: results.Family) -> Section:
     section = Section(family, f"{slug(device.key)}-{slug(family.name)}", colours, ranking(family, colours),
                       problem_rows(family), merit=validation(entry), validation=entry,
                       peers=peer_rows(device.peers.get(family.name)))
-    read_tree(section)
     return section
 
 
@@ -181,11 +168,9 @@ def decimals(value, digits=3) -> str:
 
 
 def interval(merit: dict, name: str) -> str:
-    """The 95% interval of a validation figure, however the file spells it."""
-    pair = merit.get(f"{name}_interval") or merit.get(f"{name}_ci")
-    if not isinstance(pair, list):
-        pair = [merit.get(f"{name}_lo"), merit.get(f"{name}_hi")]
-    if len(pair) == 2 and all(isinstance(v, (int, float)) for v in pair):
+    """The 95% interval of a validation figure."""
+    pair = merit.get(f"{name}_interval")
+    if isinstance(pair, list) and len(pair) == 2 and all(isinstance(v, (int, float)) for v in pair):
         return f"[{pair[0]:.3f}, {pair[1]:.3f}]"
     return ""
 
@@ -200,14 +185,14 @@ def interval_text(case: results.Case) -> str:
 def environment():
     found = shell.environment()
     found.filters.update(decimals=decimals, slug=slug)
-    found.globals.update(interval=interval, interval_text=interval_text, causes=columns.CAUSES, facts=facts, choice_text=trees.choice_text, evidence=trees.evidence)
+    found.globals.update(interval=interval, interval_text=interval_text, causes=columns.CAUSES, facts=facts)
     return found
 
 
 def data_of(devices: list[results.Device], sections: dict[str, list[Section]]) -> dict:
     return {device.key: {"name": device.name, "ceilings": page_data.ceilings(device.info),
                          "families": {section.family.name: {"anchor": section.anchor,
-                                                            **page_data.family_data(device, section.family, section.tree)}
+                                                            **page_data.family_data(device, section.family)}
                                       for section in sections[device.key] if section.family.best()}}
             for device in devices}
 

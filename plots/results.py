@@ -1,7 +1,7 @@
 """Reads what a sweep and a training left under results/<device-key>/: its records as `espalier export` tables them.
 
-Files come from other machines and people: nothing in them is trusted. A file that cannot be used becomes a line
-of `Device.errors`, a row that cannot be used one of `Family.rejected`; both are shown in the report.
+Texts come from other machines and people: nothing acts in what is shown of them. A file that cannot be used becomes a
+line of `Device.errors`, which the report shows.
 """
 
 import csv
@@ -19,14 +19,12 @@ import regular_files
 from regular_files import Unusable
 
 import columns
+import trees
 
 STATUSES = ("ok", "unsupported", "wrong", "timeout", "crashed", "out_of_memory", "too_slow", "not_measured")
-MOST_REJECTED = 10_000  # rows of a file, or lines without a record: beyond so many it is none of ours
+PROVENANCE = ("driver", "build", "cache", "session")
 LARGEST_JSON = 16 << 20
 LARGEST_CELL = 1 << 20
-# The sweep rejects what lies beyond its ceilings; this is the last resort against a file that nothing checked.
-# Not 1, since ceilings are measured too: caches and wider units may beat them.
-HIGHEST_ROOFLINE_SHARE = 32.0
 # As harness/bench/records/interval.hpp has them: of fewer samples there is no 95% interval of a median, and ends further from it
 # than the factor make none.
 LEAST_INTERVAL_SAMPLES = 6
@@ -71,19 +69,17 @@ class Case:
     low: float = math.nan
     high: float = math.nan
     bytes: float = math.nan
-    gb_per_s: float = math.nan
-    gop_per_s: float = math.nan
     roofline: float = math.nan
     ops: float = math.nan
     transfer: float = math.nan  # ns between host and device, beside `time`
-    samples: int | None = None  # None in files that do not say
+    samples: int = 0
     disturbed: str = ""  # by what, as columns.CAUSES has it; empty if by nothing, or if the file does not say
     counters: dict[str, float] = field(default_factory=dict)
 
     @property
     def too_few(self) -> bool:
         """Whether its samples are too few for an interval."""
-        return self.samples is not None and self.samples < LEAST_INTERVAL_SAMPLES
+        return self.samples < LEAST_INTERVAL_SAMPLES
 
     @property
     def has_interval(self) -> bool:
@@ -92,21 +88,38 @@ class Case:
 
 
 @dataclass
+class Choice:
+    """What the library runs for a problem, as `espalier export` has it."""
+
+    variant: str  # empty if it can run nothing
+    configuration: str
+    time: float  # ns; NaN if it was not measured
+    regret: float  # NaN if it was not judged
+    reason: str  # why not, or how it failed
+    earlier_source: bool  # measured before the variant changed
+    tree_device: str  # whose tree said so; empty without a tree
+    leaf: int
+    leaf_problems: int
+    other_leaf: bool
+    conditions: str
+
+
+@dataclass
 class Family:
     name: str
     cases: list[Case] = field(default_factory=list)
     features: dict[str, dict[str, float | str]] = field(default_factory=dict)  # by problem, then by name
     counters: list[str] = field(default_factory=list)
-    rejected: list[str] = field(default_factory=list)
+    provenance: Counter = field(default_factory=Counter)  # cases by driver, build, cache and session
     words: dict[str, dict[str, str]] = field(default_factory=dict)  # by problem, those of axes that its key leaves out
     left_out: dict[str, str] = field(default_factory=dict)  # what these mostly are: their axes' defaults
     derived: set[str] = field(default_factory=set)  # features that are no part of the problem's key
-    tree: dict | None = None
+    tree: list[trees.Node] = field(default_factory=list)  # as trained for the device from these results
+    choices: dict[str, Choice] = field(default_factory=dict)  # by problem
 
     def __post_init__(self):
         self._best = None
         self._apart = None
-        self._too_few = None
 
     def variants(self) -> list[str]:
         return sorted({case.variant for case in self.cases})
@@ -153,25 +166,11 @@ class Family:
             self._apart = self.failed() | {case.variant for case in self.cases if case.role == "peer"}
         return self._apart
 
-    def too_few(self) -> set[str]:
-        """The problems of which less than half of the choices that could run were measured."""
-        if self._too_few is None:
-            tried, could_run = Counter(), Counter()
-            for case in self.cases:
-                if case.role != "peer" and case.status != "unsupported":
-                    could_run[case.problem] += 1
-                    tried[case.problem] += case.status != "not_measured"
-            self._too_few = {problem for problem, cases in could_run.items() if 2 * tried[problem] < cases}
-        return self._too_few
-
     def ranked(self, problem: str) -> list[Case]:
         """The best of each variant that can be chosen, the fastest first. Disturbed ones win nothing and have no place."""
         cases = self.best().get(problem, {}).values()
         return sorted((case for case in cases if case.variant not in self.apart() and not case.disturbed),
                       key=lambda case: case.time)
-
-    def slowest(self, problem: str) -> float:
-        return max(case.time for case in self.cases if case.problem == problem and case.status == "ok")
 
     def peers_of(self, problem: str) -> list[Case]:
         """Each peer's best, the fastest first; without disturbed ones."""
@@ -220,12 +219,15 @@ class Device:
     selector: dict = field(default_factory=dict)
     unseen: dict[str, Family] = field(default_factory=dict)  # problems that no tree was trained on
     peers: dict[str, Family] = field(default_factory=dict)
-    provenance: Counter = field(default_factory=Counter)
     errors: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str:
         return str(self.info.get("name") or self.key)
+
+    @property
+    def provenance(self) -> Counter:
+        return sum((family.provenance for family in self.families.values()), Counter())
 
     def disturbance(self) -> str:
         """How many problems were disturbed, and mostly by what; empty if none was."""
@@ -260,70 +262,57 @@ def _number(row: dict, column: str) -> float:
 
 def _case(row: dict) -> Case:
     case = Case(*(row[name] for name in ("variant", "role", "status", "reason", "problem", "configuration")))
-    if case.status not in STATUSES:
-        raise Unusable(f"unknown status {case.status[:40]!r}")
-    if case.status != "ok":
-        return case
-    case.time, case.low, case.high = (_number(row, name) for name in ("time_ns", "time_lo_ns", "time_hi_ns"))
-    case.bytes, case.roofline = _number(row, "bytes"), _number(row, "roofline_share")
-    case.ops = _number(row, "ops")
-    case.gb_per_s, case.gop_per_s = _number(row, "gb_per_s"), _number(row, "gop_per_s")
-    if not (math.isfinite(case.time) and case.time > 0):
-        raise Unusable(f"implausible time {case.time}")
-    if case.roofline > HIGHEST_ROOFLINE_SHARE:
-        raise Unusable(f"implausible: {case.roofline:.2f} of the roofline")
-    if not (math.isfinite(case.low) and math.isfinite(case.high)):
-        case.low = case.high = case.time
-    case.disturbed = row.get("disturbed", "")
-    if row.get("samples"):
-        samples = _number(row, "samples")
-        if not (math.isfinite(samples) and samples >= 0):
-            raise Unusable(f"implausible number of samples {samples}")
-        case.samples = int(samples)
+    if case.status == "ok":
+        names = ("time_ns", "time_lo_ns", "time_hi_ns", "bytes", "roofline_share", "ops")
+        case.time, case.low, case.high, case.bytes, case.roofline, case.ops = (_number(row, name) for name in names)
+        case.disturbed, case.samples = row.get("disturbed", ""), int(row.get("samples") or LEAST_INTERVAL_SAMPLES)
     return case
 
 
-def read_csv(path: Path) -> dict[str, Family]:
-    """The families of one results file."""
+def read_csv(path: Path) -> Family:
+    """The family of a table of records."""
     csv.field_size_limit(LARGEST_CELL)
-    families: dict[str, Family] = {}
-    rejected = 0
+    family, extra, counters = Family(printable(path.stem)), [], []
+
+    def add(row: dict) -> None:
+        if None in row or None in row.values():
+            raise ValueError("a line has not as many cells as the header")
+        case = _case(row)
+        if not family.cases:
+            extra.extend(columns.of_problem(row))
+            counters.extend(name for name in extra if "__" in name)  # how CUPTI spells them
+        if case.status == "ok":
+            case.counters = _counters(row, counters)
+            case.transfer = _counters(row, [columns.TRANSFER]).get(columns.TRANSFER, math.nan)
+        family.cases.append(case)
+        family.provenance[tuple(row.get(name, "") for name in PROVENANCE)] += 1
+        if case.problem not in family.features:
+            _add_problem(family, case.problem, row, extra)
+
+    read_table(path, add)
+    family.left_out = _most_common(family.words.values())
+    return family
+
+
+def read_table(path: Path, read) -> list:
+    """What `read` makes of each row of a table that the program wrote."""
     try:
         with closing(regular_files.lines(path)) as stream:
-            reader = csv.DictReader((inert(line) for line in stream), strict=True)
-            header = reader.fieldnames = columns.header(reader.fieldnames or [])
-            if header[: len(columns.FIRST)] != columns.FIRST:
-                missing = [name for name in columns.FIRST if name not in header]
-                raise Unusable(
-                    "its header lacks " + ", ".join(missing) if missing else "its columns are in another order"
-                )
-            if twice := sorted(name for name, count in Counter(header).items() if count > 1):
-                raise Unusable("its header has columns twice: " + ", ".join(twice))
-            extra = columns.of_problem(header)
-            counters = [name for name in extra if "__" in name]  # how CUPTI spells them; features have single words
-            for row in reader:
-                if None in row or None in row.values():
-                    raise Unusable(f"line {reader.line_num} has not as many cells as the header")
-                family = families.setdefault(row["family"], Family(row["family"]))
-                try:
-                    case = _case(row)
-                except Unusable as error:
-                    family.rejected.append(f"line {reader.line_num}: {row['variant'][:80]}: {error}")
-                    rejected += 1
-                    if rejected > MOST_REJECTED:
-                        raise Unusable(f"over {MOST_REJECTED:,} of its rows cannot be used") from None
-                    continue
-                if case.status == "ok":
-                    case.counters = _counters(row, counters)
-                    case.transfer = _counters(row, ["transfer_ns"]).get("transfer_ns", math.nan)
-                family.cases.append(case)
-                if case.problem not in family.features:
-                    _add_problem(family, case.problem, row, extra)
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise Unusable(str(error)) from None
-    for family in families.values():
-        family.left_out = _most_common(family.words.values())
-    return families
+            return [read(row) for row in csv.DictReader((inert(line) for line in stream), strict=True)]
+    except (csv.Error, UnicodeDecodeError, KeyError, TypeError, ValueError) as error:
+        raise Unusable(f"no table of this kind: {error}") from None
+
+
+def _choice(row: dict) -> tuple[str, Choice]:
+    leaf, problems = (int(row[name] or -1) for name in ("leaf", "leaf_problems"))
+    return row["problem"], Choice(
+        row["variant"], row["configuration"], _number(row, "time_ns"), _number(row, "regret"), row["reason"],
+        row["earlier_source"] == "1", row["tree_device"], leaf, problems, row["other_leaf"] == "1", row["conditions"])
+
+
+def read_choices(path: Path) -> dict[str, Choice]:
+    """By problem what the library runs."""
+    return dict(read_table(path, _choice))
 
 
 def _most_common(words: Iterable[dict[str, str]]) -> dict[str, str]:
@@ -383,43 +372,6 @@ def read_object(path: Path, member: str = "") -> dict:
     return body
 
 
-def read_provenance(path: Path) -> Counter:
-    """How many cases come from each driver, runtime, build, cache state and session."""
-    found: Counter = Counter()
-    unreadable = ("(unreadable line)", "", "", "", "")
-    with closing(regular_files.lines(path, errors="replace")) as stream:
-        for line in stream:
-            try:
-                record = json.loads(line)
-                provenance = record.get("case", record)["provenance"]
-                names = ("driver", "runtime", "build", "cache", "session")
-                found[tuple(inert(str(provenance.get(name, ""))) for name in names)] += 1
-            except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-                found[unreadable] += 1
-                if found[unreadable] > MOST_REJECTED:
-                    raise Unusable(f"over {MOST_REJECTED:,} of its lines hold no record") from None
-    return found
-
-
-def tree_file(folder: Path, family: str) -> Path:
-    """Where training put the tree of a device with results in `folder`, as the program finds it (measured_devices.hpp)."""
-    results = folder.parent
-    committed = results.parent / "kernels" / "selectors"
-    selectors = committed if results.name == "results" and committed.is_dir() else results / "selectors"
-    return selectors / family / f"{folder.name}.tree"
-
-
-def add_held_out(tree: dict | None, selector: dict, family: str) -> None:
-    """Puts what trees that had not seen a leaf's problems chose for them, which selector.json has, beside the leaf."""
-    leaves = (selector.get("families") or {}).get(family) or {}
-    leaves = leaves.get("held_out_by_leaf") if isinstance(leaves, dict) else None
-    for node in (tree or {}).get("nodes") or []:
-        leaf = node.get("leaf") if isinstance(node, dict) else None
-        if isinstance(leaf, int) and isinstance(leaves, list) and 0 <= leaf < len(leaves) and isinstance(leaves[leaf], dict):
-            node["held_out_regret"], node["held_out_worst"] = (leaves[leaf].get(name)
-                                                               for name in ("regret_geomean", "regret_max"))
-
-
 def load_device(folder: Path, exports: Path) -> Device:
     """A device of `folder`, its records as they were exported to `exports`."""
     device = Device(printable(folder.name))
@@ -433,25 +385,22 @@ def load_device(folder: Path, exports: Path) -> Device:
 
     def families(tables: Path, found: dict[str, Family]) -> None:
         for path in sorted(tables.glob("*.csv")):
-            for name, family in (attempt(path, read_csv) or {}).items():
-                if name in found:
-                    device.errors.append(f"{path.name}: the family {name} is in another file already; left out")
-                else:
-                    found[name] = family
+            if (family := attempt(path, read_csv)) is None:
+                continue
+            found[family.name] = family
+            if (choices := tables / "choices" / path.name).exists():
+                family.choices = attempt(choices, read_choices) or {}
+            if (tree := tables / "trees" / path.name).exists():
+                held_out = trees.held_out_of(device.selector, family.name)
+                family.tree = attempt(tree, read_table, lambda row: trees.node(row, held_out)) or []
 
+    if (folder / "selector.json").exists():
+        device.selector = attempt(folder / "selector.json", read_object) or {}
     families(exports, device.families)
     families(exports / "unseen", device.unseen)
     families(exports / "peers", device.peers)
-    for path in sorted(path for ending in ("", ".gz", ".xz") for path in folder.glob(f"*.jsonl{ending}")):
-        device.provenance += attempt(path, read_provenance) or Counter()
     if (folder / "device.json").exists():
         device.info = attempt(folder / "device.json", read_object, "device") or {}
-    if (folder / "selector.json").exists():
-        device.selector = attempt(folder / "selector.json", read_object) or {}
-    for name, family in device.families.items():
-        if (path := tree_file(folder, name)).exists():
-            family.tree = attempt(path, read_object, "tree")
-            add_held_out(family.tree, device.selector, name)
     return device
 
 

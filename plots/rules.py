@@ -5,11 +5,10 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
-import trees
-from evidence import Evidence, number, paragraph, right_rows, table
+from evidence import Evidence, paragraph, table
 from like_for_like import parts
 from regular_files import read_json
-from results import tree_file
+from results import Choice
 
 Times = dict[str, dict[tuple[str, str], float]]  # by problem, then by variant and configuration
 
@@ -35,19 +34,6 @@ def ruled(tree: dict, features: dict, times: dict) -> tuple[str, str] | None:
     return None
 
 
-def number_or_word(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-def learned(root: trees.Node, features: dict, times: dict) -> tuple[str, str] | None:
-    """What the first choice of the leaf's ranking that was measured here is."""
-    leaf = trees.leaf_of(root, {name: number_or_word(value) for name, value in features.items()})
-    return trees.first_of(leaf, times)
-
-
 def measured(rows: list[dict], where: list[str]) -> tuple[Times, dict[str, dict], set[str]]:
     """Times and features of the problems that the rules are about, and the variants that sources document."""
     times, features, documented = defaultdict(dict), {}, set()
@@ -69,14 +55,15 @@ def figures(regrets: list[float]) -> list:
     return [len(regrets), *(f"{value:.3f}" for value in (mean, ordered[int(0.9 * (len(ordered) - 1))], ordered[-1]))]
 
 
-def graded(tree: dict, root: trees.Node, rows: list[dict]) -> dict[str, list]:
-    """Regrets of the rules among all variants, of the rules among documented ones, and of the learned tree."""
+def graded(tree: dict, chosen: dict[str, Choice], rows: list[dict]) -> dict[str, list]:
+    """Regrets of the rules among all variants, of the rules among documented ones, and of what the library chose."""
     times, features, documented = measured(rows, tree["where"])
     found = {"rules": [], "rules among documented variants": [], "learned tree": []}
     for problem, choices in times.items():
         best = min(choices.values())
-        by_rule, by_tree = ruled(tree, features[problem], choices), learned(root, features[problem], choices)
-        if by_rule is None or by_tree is None:
+        by_rule, learned = ruled(tree, features[problem], choices), chosen.get(problem)
+        by_tree = (learned.variant, learned.configuration) if learned else None
+        if by_rule is None or by_tree not in choices:
             continue
         own = min(time for (variant, _), time in choices.items() if variant in documented)
         found["rules"].append(choices[by_rule] / best)
@@ -89,10 +76,6 @@ def describe(rule: dict) -> str:
     return f"{' and '.join(f'`{c}`' for c in rule['if']) or 'otherwise'}: `{rule['then']}` ({rule['from']})"
 
 
-def mean(regrets: list[float]) -> str:
-    return number(math.exp(sum(map(math.log, regrets)) / len(regrets)), 3)
-
-
 def section(tree: dict, evidence: Evidence) -> str:
     """A tree's rules and its regrets on all of its problems, and on those that are looked at alone."""
     text = f"\n### {tree['id']}\n\n" + "".join(f"{i}. {describe(rule)}\n" for i, rule in enumerate(tree["rules"], 1))
@@ -101,20 +84,12 @@ def section(tree: dict, evidence: Evidence) -> str:
 
 def grades(tree: dict, evidence: Evidence) -> str:
     family = tree["family"]
-    root = trees.parse(read_json(tree_file(evidence.folder, family)))
-    sorts = {"measured": graded(tree, root, evidence.swept.get(family, [])),
-             "unseen": graded(tree, root, right_rows(evidence.exports / "unseen").get(family, []))}
-    text = "\n" + paragraph("Problems with " + ", ".join(f"`{c}`" for c in tree["where"]) + ":") + "\n"
+    sorts = {sort: graded(tree, evidence.chosen.get(family, {}), rows.get(family, []))
+              for sort, rows in (("measured", evidence.swept), ("unseen", evidence.unseen))}
+    text = "\n" + paragraph("Problems with " + ", ".join(f"`{c}`" for c in tree["where"]) +
+                            ", where the rules' and the library's choices were timed:") + "\n"
     text += table(["regret", "problems", "how many", "geometric mean", "P90", "largest"],
                   [[name, sort, *figures(regrets)] for sort, found in sorts.items() for name, regrets in found.items()])
-    for sort, about in (("unseen", "On unseen problems, which nothing was trained on,"),
-                        ("measured", "On the measured problems, which the tree was trained on,")):
-        found = sorts[sort]
-        if found["rules"]:
-            text += "\n" + paragraph(
-                f"{about} the thesis' rules take {mean(found['rules'])} times the best variant's time and the learned tree "
-                f"{mean(found['learned tree'])}; beside the sources' own variants alone the rules take "
-                f"{mean(found['rules among documented variants'])}.")
     return text
 
 

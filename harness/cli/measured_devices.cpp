@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "harness/base/text/printable.hpp"
+#include "harness/base/text/to_stderr.hpp"
+#include "harness/bench/judge/choices.hpp"
 #include "harness/cli/command.hpp"
 
 namespace espalier::bench::cli {
@@ -21,6 +24,15 @@ std::vector<std::string> keys_in(const fs::path& results) {
         if (fs::exists(entry.path() / "device.json", none)) keys.push_back(entry.path().filename().string());
     std::ranges::sort(keys);
     return keys;
+}
+
+/// Where training put the trees of these results, also of a repository that lies elsewhere.
+fs::path trained_trees(const fs::path& results) {
+    fs::path folder = fs::absolute(results).lexically_normal();
+    if (!folder.has_filename()) folder = folder.parent_path();
+    std::error_code none;
+    const fs::path committed = folder.parent_path() / "kernels/selectors";
+    return folder.filename() == kResults && fs::is_directory(committed, none) ? committed : selectors_of(results);
 }
 
 }  // namespace
@@ -46,6 +58,11 @@ bool is_own(const fs::path& results) { return results.lexically_normal() == kLoc
 
 fs::path selectors_of(const fs::path& results) {
     return results.lexically_normal() == kResults ? fs::path("kernels/selectors") : results / "selectors";
+}
+
+void choose_by_trees_of(const fs::path& results, const std::vector<std::string>& devices) {
+    for (const std::string& why : learn::load_trees_of(trained_trees(results), devices))
+        to_stderr("espalier: a tree is not loaded: {}\n", printable(why, 4096));
 }
 
 std::vector<std::string> device_keys(const fs::path& results, const std::vector<std::string>& wanted) {

@@ -30,6 +30,10 @@ bool is_own(const std::filesystem::path& results);
 /// folder. A build takes those of results/ and of results/local/.
 std::filesystem::path selectors_of(const std::filesystem::path& results);
 
+/// Lets this program choose by the trees of these results instead of those that are compiled in, and tells of files
+/// that it cannot load.
+void choose_by_trees_of(const std::filesystem::path& results, const std::vector<std::string>& devices);
+
 /// The keys of the devices with results, sorted, or the ones asked for. Throws `Failure` where there are none.
 std::vector<std::string> device_keys(const std::filesystem::path& results, const std::vector<std::string>& wanted);
 

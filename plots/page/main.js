@@ -11,18 +11,20 @@ const devices = [...document.querySelectorAll("section.device")].map((element) =
 
 const own = (object, key) => (Object.hasOwn(object, key) ? object[key] : undefined);
 
-const markPath = (section, path) => {
-  for (const item of section.querySelectorAll(".tree li")) item.classList.toggle("taken", path.includes(Number(item.dataset.node)));
+/** Marks a leaf and the branches that hold it; none for a problem that was not measured. */
+const markLeaf = (section, leaf) => {
+  const item = section.querySelector(`.tree li[data-leaf="${leaf}"]`);
+  for (const one of section.querySelectorAll(".tree li")) one.classList.toggle("taken", Boolean(item) && one.contains(item));
 };
 
 const drawFamily = (device, name, section) => {
   redraw.length = 0;
   const raw = own(own(data, device.key)?.families ?? {}, name);
   if (!raw) return;
-  const family = readFamily(raw, name), facts = data[device.key];
+  const family = readFamily(raw, name), facts = { key: device.key, ...data[device.key] };
   const nothing = () => null;
   const views = !family.problems.length ? { lookup: () => (family.disturbed.length ? nothingWon(family) : null), winners: nothing, times: nothing, roofline: nothing, regret: nothing }
-    : { lookup: () => lookup(family, facts, null, (found) => markPath(section, found.path)), winners: () => winners(family),
+    : { lookup: () => lookup(family, facts, (found) => markLeaf(section, found.exact?.pick?.leaf?.drawn)), winners: () => winners(family),
                   times: () => timesView(family), roofline: () => roofline(family, facts), regret: () => regretView(family) };
   for (const holder of section.querySelectorAll("[data-view]")) {
     const view = views[holder.dataset.view]();

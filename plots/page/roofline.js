@@ -9,7 +9,6 @@ const roofline = (family, device) => {
   if (!points.length || !ceilings.memory) return null;
   const holder = h("div", { class: "picture" });
   const draw = () => {
-    const peaks = LINES.map(([key]) => ceilings[key]).filter(Boolean);
     const xs = span(points.map((p) => p.x), 2);
     const tops = LINES.slice(2).map(([key]) => ceilings[key]).filter(Boolean);
     const ys = span([...points.map((p) => p.y), Math.min(Math.max(...tops, 0) || Infinity, xs[1] * Math.max(ceilings.memory, ceilings.cache ?? 0))], 1.6);

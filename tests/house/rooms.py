@@ -25,7 +25,6 @@ MAY_INCLUDE = {
     "harness/bench/profile": INTERFACE + ["kernels/device"] + BASE,
     "harness/bench/families": PROFILE + ["kernels/dispatch", "reference_cpu"],  # a composed family chooses its stages
     "harness/bench/records": PROFILE + ["harness/bench/families"],
-    "harness/bench/report": RECORDED,
     "harness/bench/sweep/plan": RECORDED,
     "harness/bench/sweep/record": RECORDED + [f"{SWEEP}/plan"],
     "harness/bench/sweep/worker": RECORDED + [f"{SWEEP}/plan", f"{SWEEP}/record"],
@@ -37,6 +36,7 @@ MAY_INCLUDE = {
     "harness/bench/train": RECORDED + ["kernels/dispatch"] + [
         f"harness/bench/{room}" for room in ("learn", "evidence", "emit")],
     "harness/bench/judge": RECORDED + ["kernels/dispatch"] + [f"harness/bench/{room}" for room in ("learn", "emit")],
+    "harness/bench/report": RECORDED + ["harness/bench/judge"],
     "harness/bench/peers": LIBRARY + ["variants", "harness/bench/families"],
     "harness/apps/io": ["espalier"] + BASE,
     "harness/apps/tables": ["espalier", "harness/apps/io"] + BASE,

@@ -18,12 +18,12 @@ ESPALIER, EXPORTS = "", Path()
 REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "plots"))
 
-import trees  # noqa: E402
-from evidence import Evidence, newest, number, right_rows  # noqa: E402
-from like_for_like import QUANTITIES, Compared, Line, Spread, Table, Values, matching, parts, sentences  # noqa: E402
+from evidence import Evidence, newest, number  # noqa: E402
+from like_for_like import QUANTITIES, Compared, Line, Table, Values, matching, parts  # noqa: E402
 from published_page import section  # noqa: E402
-from published_tables import CPU, best_windows, coherence_tables, lab_tables, placements, tables, worth_of_order  # noqa: E402
-from rules import graded, holds, learned, ruled  # noqa: E402
+from published_tables import CPU, coherence_tables, lab_tables, tables  # noqa: E402
+from results import Choice  # noqa: E402
+from rules import graded, holds, ruled  # noqa: E402
 
 RESULTS = REPOSITORY / "results"
 PRINTED = {entry["id"]: entry for entry in json.loads((RESULTS / "published/tables.json").read_text())["tables"]}
@@ -125,7 +125,7 @@ class LikeForLike(unittest.TestCase):
 
     def test_every_cell_of_a_time_is_found_where_it_was_measured(self):
         for ours in ALL_TABLES:
-            timed = dataclasses.replace(ours, lines=tuple(line for line in ours.lines if isinstance(line, Line)), claims=())
+            timed = dataclasses.replace(ours, lines=tuple(line for line in ours.lines if isinstance(line, Line)), faster=())
             timed = dataclasses.replace(timed, lines=tuple(dataclasses.replace(line, quantity="ms") for line in timed.lines))
             rows = invented(timed)
             self.assertEqual(self.check(timed, rows, {}, {CPU: rows}), len(timed.lines) * len(columns_of(ours)), ours.identity)
@@ -174,68 +174,18 @@ class LikeForLike(unittest.TestCase):
         self.assertEqual([r["time_ns"] for r in matching(found, "a", frozenset({"n=1"}))], ["2", "3"])
 
 
-def three(value: float) -> str:
-    return number(value, 3)
+class Beside(unittest.TestCase):
+    def test_how_many_times_as_fast_as_printed(self):
+        ours = Table("T", "f", "", "n={x}", (Line("a", "ms", "block=1"),), ((0, 1),))
+        rows = {"f": [{"variant": "a", "problem": "n=1", "configuration": "block=1", "time_ns": "2e6"}]}
+        (label, cells), = Values(ours, rows, {}).faster([1, 2], [[9, 9], [30, 40]])
+        self.assertEqual(label, "`a`, `block=1`: times as fast as printed")
+        self.assertEqual([cell.value for cell in cells], [15, None])
 
-
-class Sentences(unittest.TestCase):
-    """What stands beside a table says what its cells do, whichever way they turn out."""
-
-    @staticmethod
-    def said(claim, times: dict, lines=("a",), printed=(), quantity="ms") -> str:
-        """Of a table with a column for each x and a line for each variant; `times` by (variant, x), in ms."""
-        xs = list(dict.fromkeys(x for _, x in times))
-        ours = Table("T", "f", "", "n={x}", tuple(Line(variant, quantity) for variant in lines), (claim,), own_columns=tuple(xs))
-        rows = [{"variant": variant, "problem": f"n={x}", "configuration": "default", "time_ns": str(1e6 * time),
-                 "additions": "1e9"} for (variant, x), time in times.items()]
-        return " ".join(sentences(Values(ours, {"f": rows}, {}), xs, list(printed), three))
-
-    def test_every_table_has_one(self):
+    def test_what_is_set_beside_each_other_are_times(self):
         for ours in ALL_TABLES:
-            self.assertTrue(ours.claims, ours.identity)
-
-    def test_a_spread_is_none_within_five_percent(self):
-        claim = Spread("a by n", 0, alike=": n does not matter")
-        self.assertEqual(self.said(claim, {("a", 1): 100, ("a", 2): 104}), "a by n: the same within 4%: n does not matter.")
-        self.assertEqual(self.said(claim, {("a", 1): 106, ("a", 2): 100}),
-                         "a by n: least with 2, 100 ms; 1.06 times as much with 1.")
-        self.assertIn("too little", self.said(claim, {("a", 1): 106}))
-
-    def test_the_gain_is_the_sorts_only_if_moving_distances_changes_nothing(self):
-        def of(distances: float) -> str:  # columns as P1's: CPU-CPU, GPU-CPU, CPU-GPU, GPU-GPU
-            times = {("a", 1): 100.0, ("a", 2): 100 / distances, ("a", 3): 10.0, ("a", 4): 10 / distances}
-            return self.said(placements, times, printed=[[1, None, None, 20]])
-
-        self.assertIn("the whole gain is the sort's, as the source found", of(1.1))
-        self.assertIn("GPU-GPU is 11 times as fast as CPU-CPU, printed up to 20", of(1.1))
-        self.assertIn("the gain is not the sort's alone", of(2))
-
-    def test_the_best_window_is_that_of_the_rows(self):
-        lines = ("a", "b", "c", "d")  # windows of 1000, 5000, 10000 and 12000
-        times = {("a", 256): 4.0, ("b", 256): 2.0, ("c", 256): 1.0, ("d", 256): 2.0}
-        self.assertEqual(self.said(best_windows, times, lines, [["10000 to 12000"]], "G additions/s"),
-                         "With 256 receivers the best of 4 measured windows is 10,000 samples, printed 10000 to 12000, where "
-                         "it is 0% slower here; the worst, 1,000, is 75% slower.")
-        self.assertIn("printed 12000, where it is 50% slower here",
-                      self.said(best_windows, times, lines, [["12000"]], "G additions/s"))
-
-    def test_the_sources_mechanism_is_seen_only_where_the_counters_show_it(self):
-        s1 = next(ours for ours in coherence_tables() if ours.identity == "S1")
-        xs, printed = PRINTED["S1"]["x"]["values"], [series["values"] for series in PRINTED["S1"]["series"]]
-
-        def of(sectors: float) -> str:
-            rows = []
-            for x in xs:
-                random = x.endswith("random_order")
-                rows.append({"variant": s1.of_column(x).removeprefix("variant="), "problem": s1.parameters, "sources": "1000",
-                             "configuration": "default", "time_ns": "8e6" if random else "1e6", "samples": "15000",
-                             "additions": "1e9", "lts__t_sectors_srcunit_tex_op_read.sum": str(sectors if random else 1e8),
-                             "dram__bytes_read.sum": str(sectors if random else 1e8)})
-            return worth_of_order(Values(s1, {"coherent_sum": rows}, {}), xs, printed)
-
-        self.assertIn("a factor of 8, printed 25", of(1e9))
-        self.assertIn("is seen here, too", of(1e9))
-        self.assertIn("is not seen here", of(1.1e8))
+            for line, series in ours.faster:
+                self.assertEqual(ours.lines[line].quantity, PRINTED[ours.identity]["series"][series]["unit"], ours.identity)
 
     def test_an_empty_cell_that_was_tried_says_why(self):
         ours = Table("T", "f", "", "n={x}", (Line("a", "ms"), Line("b", "ms", "block=1")), own_columns=(1, 2))
@@ -270,10 +220,6 @@ class Suite(unittest.TestCase):
 class Rules(unittest.TestCase):
     TREE = {"where": ["metric=euclidean"], "rules": [{"if": ["k<=21"], "then": "a:block=1", "from": ""},
                                                      {"if": [], "then": "b", "from": ""}]}
-    LEARNED = trees.parse({"nodes": [{"id": 0, "feature": "k / n", "threshold": 0.5, "left": 1, "right": 2},
-                                     {"id": 1, "ranking": [{"variant": "c", "configuration": "default"}]},
-                                     {"id": 2, "ranking": [{"variant": "gone", "configuration": "default"},
-                                                           {"variant": "b", "configuration": "default"}]}]})
 
     def test_conditions(self):
         self.assertTrue(holds("k<=21", {"k": "21"}))
@@ -291,26 +237,22 @@ class Rules(unittest.TestCase):
         del times["a", "block=1"]
         self.assertEqual(ruled(self.TREE, {"k": 5}, times), ("b", "default"))
 
-    def test_the_learned_trees_leaf(self):
-        times = {("b", "default"): 1.0, ("c", "default"): 1.0}
-        self.assertEqual(learned(self.LEARNED, {"k": 1, "n": 2}, times), ("c", "default"))
-        self.assertEqual(learned(self.LEARNED, {"k": 2, "n": 2}, times), ("b", "default"))
-
     def test_regrets(self):
         def row(variant, time, role="documented", metric="euclidean"):
             return {"variant": variant, "role": role, "configuration": "block=1" if variant == "a" else "default", "k": "1",
                     "n": "9", "metric": metric, "problem": "k=1;metric=" + metric, "time_ns": str(time)}
 
         rows = [row("a", 6), row("b", 3), row("c", 2, "modern"), row("p", 1, "peer"), row("a", 1, metric="cosine")]
-        self.assertEqual(graded(self.TREE, self.LEARNED, rows),
+        chosen = {"k=1;metric=euclidean": Choice("c", "default", 2.0, 1.0, "", False, "key", 0, 5, False, "")}
+        self.assertEqual(graded(self.TREE, chosen, rows),
                          {"rules": [3.0], "rules among documented variants": [2.0], "learned tree": [1.0]})
+        self.assertEqual(graded(self.TREE, {}, rows)["rules"], [])  # compared where both are known
 
     def test_the_newer_printed_tree_is_the_better_one(self):
         """Geometric means of the regret on all problems and on mixed ones alone, of all variants and of documented ones."""
         h200 = Evidence.load(RESULTS / "nvidia-h200", EXPORTS)
-        root = trees.parse(json.loads((REPOSITORY / "kernels/selectors/distance/nvidia-h200.tree").read_text()))
         names = ("rules", "rules among documented variants")
-        means = [[statistics.geometric_mean(graded({**tree, "where": tree[where]}, root, h200.swept["distance"])[name])
+        means = [[statistics.geometric_mean(graded({**tree, "where": tree[where]}, h200.chosen["distance"], h200.swept["distance"])[name])
                   for where in ("where", "alone") for name in names] for tree in PRINTED_TREES[:2]]
         for tree, expected in zip(means, ((2.12, 1.18, 2.2, 1.22), (2.86, 1.6, 4.7, 2.59))):
             for found, mean in zip(tree, expected):
@@ -319,15 +261,11 @@ class Rules(unittest.TestCase):
     def test_committed_rules_are_graded(self):
         h200 = Evidence.load(RESULTS / "nvidia-h200", EXPORTS)
         for tree in PRINTED_TREES:
-            learned_tree = json.loads((REPOSITORY / "kernels/selectors" / tree["family"] / "nvidia-h200.tree").read_text())
-            found = graded(tree, trees.parse(learned_tree), h200.swept[tree["family"]])
-            self.assertGreater(len(found["rules"]), 50)
-            self.assertGreaterEqual(min(found["rules"]), 1.0)
-            self.assertGreaterEqual(min(found["learned tree"]), 1.0)
-            unseen = graded(tree, trees.parse(learned_tree),
-                            right_rows(EXPORTS / "nvidia-h200" / "unseen").get(tree["family"], []))
-            self.assertGreater(len(unseen["rules"]), 20)
-            self.assertGreaterEqual(min(unseen["rules"]), 1.0)
+            for rows, least in ((h200.swept, 50), (h200.unseen, 20)):
+                found = graded(tree, h200.chosen[tree["family"]], rows[tree["family"]])
+                self.assertGreater(len(found["rules"]), least)
+                self.assertGreaterEqual(min(found["rules"]), 1.0)
+                self.assertGreaterEqual(min(found["learned tree"]), 1.0)
 
 
 class PrintedTrees(unittest.TestCase):

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zlib
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -28,11 +29,27 @@ PROVENANCE = {"device_key": "", "driver": "580.1", "runtime": "13.0", "build": "
               "cache": "cold", "session": "2026-01-01T00:00:00Z"}
 
 
-def write_tree(folder: Path, family: str, tree: dict) -> None:
-    """As training would, for the device with results in `folder`."""
+def write_tree(folder: Path, family: str, nodes: list[dict]) -> None:
+    """As training would, for the device with results in `folder`. A leaf is one of `nodes` with a ranking, (variant,
+    configuration) each; the nodes are in pre-order."""
+    device = {"kind": "cuda", "sm": 90, "sm_count": 90, "shared_per_block": 49152, "l2_bytes": 2**30, "bytes_per_second": 1e12}
+    written, leaves = [], 0
+    for place, node in enumerate(nodes):
+        if "ranking" in node:
+            evidence = {"problems": 6, "margin": 1.5, "regret": 1.01, "regret_lo": 1.0, "regret_hi": 1.03}
+            ranking = [{"variant": v, "configuration": c, "slowdown": 1.0} for v, c in node["ranking"]]
+            node = {"leaf": leaves, **evidence, "ranking": ranking}
+            leaves += 1
+        written.append({"id": place, **node})
+    text = json.dumps({"schema": "espalier.tree/2", "family": family, "device_key": folder.name, "device": device,
+                       "data_sha256": "ab12", "nodes": written})[:-1]
+    write_tree_text(folder, family, f'{text},\n "crc32": "{zlib.crc32(text.encode()):08x}"\n}}\n')
+
+
+def write_tree_text(folder: Path, family: str, text: str) -> None:
     path = folder.parent / "selectors" / family / f"{folder.name}.tree"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(tree))
+    path.write_text(text)
 
 
 def case(family="histogram", variant="global_atomics", problem="bytes=1024;distribution=uniform", time=1000.0,
@@ -70,13 +87,12 @@ def sweep() -> list[dict]:
     return cases
 
 
-def to_csv(cases: list[dict], today: bool = False) -> str:
-    """As an export that nothing checked: records with such text no program writes. As it is spelled today, or plainly."""
+def to_csv(cases: list[dict]) -> str:
+    """As an export that nothing checked: records with such text no program writes."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     features = list(dict.fromkeys(f["name"] for c in cases for f in c["features"]))
-    spelled = [f"problem_{name}" if today and name in COLUMNS + LAST else name for name in features]
-    writer.writerow(COLUMNS + spelled + (LAST if today else []))
+    writer.writerow(COLUMNS + [f"problem_{name}" if name in COLUMNS + LAST else name for name in features] + LAST)
     for c in cases:
         t = c["time_ns"]
         measured = [t, c["time_lo_ns"], c["time_hi_ns"], c["bytes"], c["ops"], c["bytes"] / t, c["ops"] / t,
@@ -85,8 +101,7 @@ def to_csv(cases: list[dict], today: bool = False) -> str:
         cause = next(name for name, conditions in DISTURBED.items() if conditions == c["conditions"])
         last = [c["provenance"][name] for name in ("device_key", "driver", "build", "session", "cache")]
         last += [len(c["samples_ns"]) or "", cause if c["status"] == "ok" else ""]
-        writer.writerow([c[name] for name in COLUMNS[:7]] + measured + [values.get(name, "") for name in features] +
-                        (last if today else []))
+        writer.writerow([c[name] for name in COLUMNS[:7]] + measured + [values.get(name, "") for name in features] + last)
     return out.getvalue()
 
 
@@ -102,6 +117,8 @@ def write_device(results: Path, cases: list[dict], key: str = "test-gpu", name: 
         ("sm", "sm_count", "clock_khz", "max_threads_per_sm", "registers_per_sm", "shared_per_block",
          "shared_per_block_optin", "shared_per_sm", "constant_bytes", "texture_1d_linear_floats", "texture_2d_width",
          "texture_2d_height", "texture_2d_pitch", "texture_pitch_alignment"), 90)
+    device |= {"max_threads_per_sm": 2048, "registers_per_sm": 2**16, "shared_per_block": 49152,
+               "shared_per_block_optin": 49152, "shared_per_sm": 2**16}
     (folder / "device.json").write_text(sealed("device", device))
     for family in {c["family"] for c in cases}:
         own = [c for c in cases if c["family"] == family]

@@ -60,7 +60,7 @@ public:
 
     [[nodiscard]] Verdict verdict(const std::string& problem, const Cases& cases, Pick picked) const {
         Verdict verdict{.problem = problem, .pick = std::move(picked)};
-        const CaseRecord* const pick = find(cases, verdict.pick);
+        const CaseRecord* const pick = verdict.record = find(cases, verdict.pick);
         take_times(verdict, cases, pick);
         verdict.unjudged = why_unjudged(verdict, cases, pick);
         if (verdict.unjudged.empty() && has_failed(*pick)) verdict.failed = with_reason(*pick);

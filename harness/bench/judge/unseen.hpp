@@ -26,7 +26,8 @@ struct Verdict {
     Pick pick;
     std::string best_variant{}, best_configuration{};  ///< empty if nothing was measured
     double best_ns = 0;
-    double time_ns = 0;      ///< of the pick; of the slowest measured one if the pick failed
+    double time_ns = 0;                  ///< of the pick; of the slowest measured one if the pick failed
+    const CaseRecord* record = nullptr;  ///< the pick's, among those that were graded; null if it has none
     std::string failed{};    ///< how the pick failed: wrong, crashed, timeout, out_of_memory, with the reason
     std::string unjudged{};  ///< why there is no regret, of which the figures then know nothing; empty if there is one
 

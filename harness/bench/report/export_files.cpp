@@ -6,10 +6,13 @@
 #include <set>
 #include <thread>
 
+#include "harness/bench/judge/choices.hpp"
 #include "harness/bench/records/atomic_file.hpp"
 #include "harness/bench/records/csv.hpp"
 #include "harness/bench/records/results.hpp"
+#include "harness/bench/records/stale.hpp"
 #include "harness/bench/report/exports.hpp"
+#include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench::report {
 namespace {
@@ -31,16 +34,37 @@ fs::path export_path(const RecordSet& set, const fs::path& output, const std::st
         case ExportFormat::csv: return output / set.place / (family + ".csv");
         case ExportFormat::json: return output / set.place / (family + ".json");
         case ExportFormat::benchmark: return output / set.place / (family + ".benchmark.json");
+        case ExportFormat::choices: return output / set.place / "choices" / (family + ".csv");
+        case ExportFormat::tree: return output / set.place / "trees" / (family + ".csv");
         case ExportFormat::t4: break;
     }
     return output / set.place / (family + ".t4.json");
 }
 
-std::string exported(const DeviceResults& results, ExportFormat format) {
+bool applies(ExportFormat format, const RecordSet& set) {
+    return format != ExportFormat::tree || !set.place.has_parent_path();
+}
+
+/// The folder of the device's own sweep says which variants' times still hold. A list that cannot be read names none:
+/// `espalier verify` tells of it, and the exports need not wait.
+KnownStaleList known_stale(const RecordSet& set, const std::string& device_key) try {
+    fs::path results = set.records;
+    for (const fs::path& part : set.place)
+        if (!part.empty()) results = results.parent_path();
+    return load_known_stale(results / device_key);
+} catch (const BadData&) {
+    return {};
+}
+
+std::string exported(const std::string& family, const DeviceResults& results, const RecordSet& set,
+                     ExportFormat format) {
     switch (format) {
         case ExportFormat::csv: return to_csv(results.cases);
         case ExportFormat::json: return to_json_rows(results.cases);
         case ExportFormat::benchmark: return google_benchmark_json(results.device, results.cases);
+        case ExportFormat::choices:
+            return learn::choices_csv(family, results.device, results.cases, known_stale(set, results.device.key));
+        case ExportFormat::tree: return learn::tree_csv(family, results.device.key);
         case ExportFormat::t4: break;
     }
     return t4_json(results.cases);
@@ -70,7 +94,8 @@ std::vector<fs::path> export_paths(const RecordSet& set, const fs::path& output,
                                    std::span<const std::string> families) {
     std::vector<fs::path> paths;
     for (const std::string& family : families_in(set.records, families))
-        for (const ExportFormat format : formats) paths.push_back(export_path(set, output, family, format));
+        for (const ExportFormat format : formats)
+            if (applies(format, set)) paths.push_back(export_path(set, output, family, format));
     return paths;
 }
 
@@ -80,7 +105,8 @@ std::vector<fs::path> export_records(const RecordSet& set, const fs::path& outpu
     const auto write = [&](const std::string& family) {
         const DeviceResults results = load_results(set.records, std::span(&family, 1));
         for (const ExportFormat format : formats)
-            write_file_atomically(export_path(set, output, family, format), exported(results, format));
+            if (applies(format, set))
+                write_file_atomically(export_path(set, output, family, format), exported(family, results, set, format));
     };
     // As many families at a time as there are processors: of a full sweep all together take hundreds of megabytes.
     std::deque<std::future<void>> running;

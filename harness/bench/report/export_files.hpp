@@ -8,8 +8,9 @@
 namespace espalier::bench::report {
 
 /// The formats of an export, one file per family: <family>.csv, <family>.json with the same columns,
-/// <family>.benchmark.json (Google Benchmark's) and <family>.t4.json (the auto-tuning community's).
-enum class ExportFormat { csv, json, benchmark, t4 };
+/// <family>.benchmark.json (Google Benchmark's), <family>.t4.json (the auto-tuning community's), choices/<family>.csv,
+/// what the library runs for each problem, and beside a device's own sweep trees/<family>.csv, its tree to be drawn.
+enum class ExportFormat { csv, json, benchmark, t4, choices, tree };
 
 /// A folder of records below a folder of results, and where its exports go below the folder of exports: the same path.
 struct RecordSet {

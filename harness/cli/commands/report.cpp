@@ -31,12 +31,14 @@ struct Options {
     bool no_page = false, published = false, json = false;
 };
 
-constexpr std::array kFormats{report::ExportFormat::csv, report::ExportFormat::benchmark, report::ExportFormat::t4};
+constexpr std::array kFormats{report::ExportFormat::csv, report::ExportFormat::choices, report::ExportFormat::tree,
+                              report::ExportFormat::benchmark, report::ExportFormat::t4};
 
-/// What the page is made of as tables; of the devices' own sweeps in the other formats, too.
+/// What the page is made of as tables; of the devices' own sweeps in the other formats, too. The published suite's page
+/// shows no choices.
 std::span<const report::ExportFormat> formats_of(const Options& options, const report::RecordSet& set) {
-    const bool sweep = !set.place.has_parent_path() && !options.published;
-    return std::span(kFormats).first(sweep ? kFormats.size() : 1);
+    if (options.published || set.place.begin()->native() == "published") return std::span(kFormats).first(1);
+    return std::span(kFormats).first(set.place.has_parent_path() ? 2 : kFormats.size());
 }
 
 /// The devices' records, and the published suite's of all devices: a GPU's figures stand beside those of a CPU.
@@ -71,6 +73,7 @@ void run(Options options, ExitCode& code) {
     nlohmann::ordered_json written{{"page", nullptr}, {"exports", nlohmann::ordered_json::array()}};
     const std::vector<report::RecordSet> sets = sets_of(options);
     refuse_to_destroy_results(options, sets);
+    choose_by_trees_of(options.results, device_keys(options.results, options.devices));
     // One damaged folder must not hide the others: say so, go on, and end with bad_data.
     for (const report::RecordSet& set : sets) try {
             for (const fs::path& path : export_records(set, exports_of(options), formats_of(options, set), {}))

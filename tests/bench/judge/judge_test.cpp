@@ -4,10 +4,13 @@
 
 #include <cmath>
 #include <filesystem>
+#include <sstream>
 
 #include "harness/bench/families/domain.hpp"
+#include "harness/bench/judge/choices.hpp"
 #include "harness/bench/judge/unseen.hpp"
 #include "harness/bench/records/results.hpp"
+#include "kernels/dispatch/families.hpp"
 #include "tests/bench/train/evidence_devices.hpp"
 
 namespace espalier::bench::learn {
@@ -113,6 +116,66 @@ TEST(Judge, DisturbedProblemsAreGradedOnlyIfAskedFor) {
     records.back().conditions = {{"processors", 2}, {"foreign_cpu_share", 0.9}, {"steal_cpu_share", 0}};
     EXPECT_EQ(grade(records, first)[0].unjudged.substr(0, 9), "disturbed");
     EXPECT_EQ(grade(records, first, true)[0].unjudged, "");
+}
+
+/// The cell of a column in the only row of a table whose cells hold no commas.
+std::string cell(const std::string& csv, std::string_view column) {
+    std::istringstream lines(csv);
+    std::string names, values;
+    std::getline(lines, names), std::getline(lines, values);
+    std::istringstream header(names), row(values);
+    for (std::string name, value; std::getline(header, name, ',');) {
+        std::getline(row, value, ',');
+        if (name == column) return value;
+        value.clear();
+    }
+    return "no such column";
+}
+
+TEST(Choices, EarlierSourceIsSaidUnlessTimesHold) {
+    const DeviceInfo device{.key = "cpu-generic-1t", .threads = 1};
+    const auto why = explain("dot", "elements=1000", device, nullptr);
+    ASSERT_TRUE(why);
+    const Family& dot = *find_family("dot");
+    const std::string today(dot.variants()[dot.find(why.value().variant)].source_id);
+    CaseRecord timed = record("elements=1000", why.value().variant, 100);
+    timed.configuration = why.value().configuration;
+    const auto said = [&](const std::string& measured, const KnownStaleList& known) {
+        timed.provenance.source_id = measured;
+        return cell(choices_csv("dot", device, std::span(&timed, 1), known), "earlier_source");
+    };
+    const std::string name = "dot/" + why.value().variant;
+    EXPECT_EQ(said(today, {}), "0");
+    EXPECT_EQ(said("", {}), "0") << "nobody knows";
+    EXPECT_EQ(said("old", {}), "1");
+    EXPECT_EQ(said("old", {{name, {today, "the same machine code"}}}), "0");
+    EXPECT_EQ(said("old", {{name, {"a source between", "the same machine code"}}}), "1");
+    timed.configuration = "another";
+    EXPECT_EQ(said("old", {}), "") << "the choice was not measured";
+}
+
+TEST(Choices, AreGivenWithTimeRegretAndReason) {
+    const DeviceInfo device{.key = "cpu-generic-1t", .threads = 1};
+    const auto why = explain("dot", "elements=1000", device, nullptr);
+    ASSERT_TRUE(why);
+    std::vector<CaseRecord> records{record("elements=1000", why.value().variant, 300),
+                                    record("elements=1000", "b", 100)};
+    records.front().configuration = why.value().configuration;
+    const auto said = [&](std::string_view column) { return cell(choices_csv("dot", device, records, {}), column); };
+    EXPECT_EQ(said("variant"), why.value().variant);
+    EXPECT_EQ(said("configuration"), why.value().configuration);
+    EXPECT_EQ(said("time_ns"), "300");
+    EXPECT_EQ(said("regret"), "3");
+    EXPECT_EQ(said("reason"), "");
+    EXPECT_EQ(said("tree_device"), why.value().tree_device);
+    EXPECT_EQ(said("leaf"), std::to_string(why.value().leaf));
+    EXPECT_EQ(said("conditions"), why.value().path);
+    records.front().status = Status::not_measured;
+    EXPECT_EQ(said("time_ns") + said("regret"), "");
+    EXPECT_EQ(said("reason"), "the pick is not_measured");
+    records.front().problem = records.back().problem = "rows=1";
+    EXPECT_EQ(said("variant") + said("leaf"), "") << "no problem of the family";
+    EXPECT_NE(said("reason"), "");
 }
 
 // So that `espalier judge` may write what it finds to them.
