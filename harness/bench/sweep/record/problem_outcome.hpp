@@ -26,7 +26,4 @@ struct ProblemOutcome {
     bool stopped = false;     ///< by the user; the cases are worth nothing
 };
 
-/// The outcome of a problem none of whose cases ran: `status` for all that could; the others are unsupported.
-ProblemOutcome without_running(const PlannedProblem& planned, Status status, const std::string& reason);
-
 }  // namespace espalier::bench

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iterator>
 #include <set>
 
 #include "harness/base/clock.hpp"
@@ -30,7 +29,6 @@ std::optional<int> ordinal_of(const std::string& device) {
 std::unique_ptr<Strategy> make_strategy(const SweepOptions& options, const SweepPlan& plan, const Recorded& recorded) {
     if (options.counters == CounterMode::only)
         return std::make_unique<TaskList>(without_counters(plan, recorded), options.seed);
-    if (options.strategy) return options.strategy(plan, recorded);
     return std::make_unique<EqualShares>(plan.problems.size(), recorded.open, options.seed);
 }
 
@@ -179,19 +177,6 @@ void DeviceGroup::run(std::size_t number, SweepProgress& progress, QuietWatch& q
     lane.totals = loop.totals();
     lane.pool->discard();
     progress.idle(first_number_ + number);
-}
-
-void DeviceGroup::record_skipped() {
-    if (!queue_->exhausted()) return;
-    std::vector<CaseRecord> records;
-    for (const SkippedCases& skipped : queue_->skipped_cases()) {
-        const PlannedProblem planned = plan_.problems.at(skipped.problem).only(skipped.cases);
-        std::ranges::move(records_of(frame_, planned, without_running(planned, Status::not_measured, skipped.reason)),
-                          std::back_inserter(records));
-    }
-    if (records.empty()) return;
-    lanes_.front().journal->append(records);
-    statuses_.add(records);
 }
 
 std::vector<std::exception_ptr> DeviceGroup::errors() const {

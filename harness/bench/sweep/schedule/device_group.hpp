@@ -38,10 +38,6 @@ public:
     /// Measures with one of the workers until nothing is left, each from a thread of its own. Throws nothing.
     void run(std::size_t lane, SweepProgress& progress, QuietWatch& quiet);
 
-    /// When all workers have returned: journals what the strategy skipped, if it came to its end. Throws
-    /// `BadData` if the journal cannot be written.
-    void record_skipped();
-
     /// When all workers have returned: what ended them, other than the loss of a device.
     [[nodiscard]] std::vector<std::exception_ptr> errors() const;
     [[nodiscard]] SweepSummary summary(double start) const;

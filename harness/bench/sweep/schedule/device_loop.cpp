@@ -15,9 +15,15 @@ namespace {
 
 /// A problem that two devices were lost over is not tried on a third.
 ProblemOutcome quarantined(const PlannedProblem& planned, const std::string& how) {
-    return without_running(
-        planned, Status::crashed,
-        "in quarantine: two devices were lost while this problem was measured; the second: " + printable(how));
+    const std::string reason =
+        "in quarantine: two devices were lost while this problem was measured; the second: " + printable(how);
+    ProblemOutcome outcome;
+    for (const PlannedCase& each : planned.cases) {
+        const bool runs = each.unsupported.empty();
+        outcome.cases.push_back(
+            {.status = runs ? Status::crashed : Status::unsupported, .reason = runs ? reason : each.unsupported});
+    }
+    return outcome;
 }
 
 /// The time for timing is meant for a dozen candidates; a few of them need less, however close they are.

@@ -164,7 +164,6 @@ SweepOutcome sweep(const SweepOptions& options, const std::vector<std::string>& 
     run_all(groups, progress, quiet);
     rethrow_errors(groups, progress);
     for (DeviceGroup& group : groups) {
-        group.record_skipped();
         outcome.summaries.push_back(group.summary(start));
         outcome.interrupted |= outcome.summaries.back().unfinished && stop_requested();
     }
