@@ -7,10 +7,10 @@
 #include <variant>
 #include <vector>
 
+#include "harness/bench/profile/copy_rates.hpp"
 #include "harness/bench/records/case_record.hpp"
 #include "harness/bench/sweep/plan/options.hpp"
 #include "harness/bench/sweep/plan/plan.hpp"
-#include "harness/bench/sweep/worker/copy_rates.hpp"
 #include "kernels/core/device_info.hpp"
 
 /// What a sweep and its worker say to each other: one JSON object per line over a socket pair. Both ends

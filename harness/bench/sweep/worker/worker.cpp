@@ -10,9 +10,9 @@
 #include <fstream>
 
 #include "harness/base/clock.hpp"
+#include "harness/bench/profile/cpu_ceilings.hpp"
 #include "harness/bench/records/codec.hpp"
 #include "harness/bench/sweep/worker/case_counters.hpp"
-#include "harness/bench/sweep/worker/ceilings_cpu.hpp"
 #include "harness/bench/sweep/worker/progress_page.hpp"
 #include "harness/bench/sweep/worker/protocol.hpp"
 #include "harness/bench/sweep/worker/provenance.hpp"
