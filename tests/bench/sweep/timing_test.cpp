@@ -33,11 +33,11 @@ private:
     std::normal_distribution<double> normal_;
 };
 
-class Quiet : public Conditions {
+class Quiet : public ConditionWatch {
 public:
     void begin_round() override { ++rounds; }
     bool disturbed() override { return disturb && disturb(rounds); }
-    std::vector<std::pair<std::string, double>> read() override { return {}; }
+    Conditions read() override { return {}; }
 
     int rounds = 0;
     std::function<bool(int)> disturb;

@@ -14,13 +14,14 @@
 
 namespace espalier::bench {
 
+using Workers = std::vector<std::unique_ptr<SupervisedWorker>>;
+
 /// Equal devices of this host, swept together: one plan, one queue, and for each device a worker and a journal.
 class DeviceGroup {
 public:
     /// The workers have said hello, all with the same device key, driver and runtime. `sharing` workers of this sweep
     /// share the host's memory.
-    DeviceGroup(const SweepOptions& options, std::vector<std::unique_ptr<WorkerPool>> workers, std::size_t sharing,
-                const std::string& session);
+    DeviceGroup(const SweepOptions& options, Workers workers, std::size_t sharing, const std::string& session);
 
     [[nodiscard]] DryRun estimate() const;
 
@@ -44,11 +45,10 @@ public:
 
 private:
     struct Lane {
-        std::unique_ptr<WorkerPool> pool;
+        std::unique_ptr<SupervisedWorker> worker;
         std::filesystem::path path;
         std::unique_ptr<JournalWriter> journal;
-        WorkerTotals totals;
-        std::string lost;
+        WorkerSummary summary;
         std::exception_ptr error;
     };
 
@@ -65,7 +65,7 @@ private:
     StatusCount statuses_;
     std::unique_ptr<ProblemQueue> queue_;
     std::size_t first_number_ = 0;  ///< of the group's workers in the progress line
-    double ceilings_seconds_ = 0, waiting_seconds_ = 0;
+    TimeSpent spent_;               ///< by the group itself
 };
 
 }  // namespace espalier::bench

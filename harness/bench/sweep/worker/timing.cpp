@@ -128,8 +128,8 @@ bool converged(const TimedCandidate& candidate, const TimedCandidate& best, doub
 /// The rounds of one problem.
 class Rounds {
 public:
-    Rounds(std::vector<TimedCandidate>& candidates, Sampler& sampler, Conditions& conditions, const TimingGoal& goal,
-           ProgressPage& progress)
+    Rounds(std::vector<TimedCandidate>& candidates, Sampler& sampler, ConditionWatch& conditions,
+           const TimingGoal& goal, ProgressPage& progress)
         : candidates_(candidates),
           sampler_(sampler),
           conditions_(conditions),
@@ -201,7 +201,7 @@ private:
 
     std::vector<TimedCandidate>& candidates_;
     Sampler& sampler_;
-    Conditions& conditions_;
+    ConditionWatch& conditions_;
     const TimingGoal& goal_;
     RoundBenchmarks benchmarks_;
     std::mt19937_64 random_;
@@ -216,7 +216,7 @@ private:
 
 }  // namespace
 
-TimingOutcome time_in_rounds(std::vector<TimedCandidate>& candidates, Sampler& sampler, Conditions& conditions,
+TimingOutcome time_in_rounds(std::vector<TimedCandidate>& candidates, Sampler& sampler, ConditionWatch& conditions,
                              const TimingGoal& goal, ProgressPage& progress) {
     return Rounds(candidates, sampler, conditions, goal, progress).run();
 }

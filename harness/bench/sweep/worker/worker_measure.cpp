@@ -11,8 +11,7 @@
 #include "harness/base/clock.hpp"
 #include "harness/base/statistics.hpp"
 #include "harness/bench/records/case_record.hpp"
-#include "harness/bench/records/disturbance.hpp"
-#include "harness/bench/sweep/worker/conditions.hpp"
+#include "harness/bench/sweep/worker/condition_watch.hpp"
 #include "harness/bench/sweep/worker/scaled_down.hpp"
 #include "harness/bench/sweep/worker/timing.hpp"
 #include "harness/bench/sweep/worker/verify.hpp"
@@ -102,7 +101,7 @@ private:
     }
 
     void run_each_once() {
-        const Stopwatch watch(done_.counting_seconds);
+        const Stopwatch watch(done_.spent.counting);
         std::erase_if(candidates_, [&](Candidate& candidate) {
             if (!usable_) return true;
             progress_.step(Phase::counting, candidate.index);
@@ -138,7 +137,7 @@ private:
     }
 
     bool prepare() {
-        const Stopwatch watch(done_.verification_seconds);
+        const Stopwatch watch(done_.spent.verification);
         progress_.step(Phase::preparing);
         std::string reason;
         Status status = Status::out_of_memory;
@@ -181,7 +180,7 @@ private:
     /// Keeps what is right on the scaled-down problem, the fastest first. The first of all is one that the others can
     /// be compared with.
     void verify_scaled_down(double deadline) {
-        const Stopwatch watch(done_.verification_seconds);
+        const Stopwatch watch(done_.spent.verification);
         std::vector<Candidate> right;
         for (Candidate& candidate : candidates_) {
             if (!usable_ || steady_seconds() > deadline) break;
@@ -249,7 +248,7 @@ private:
 
     /// Verifies every candidate and drops those that fail or that there is no time for.
     void verify_all(double seconds, double deadline, bool first = true) {
-        const Stopwatch watch(done_.verification_seconds);
+        const Stopwatch watch(done_.spent.verification);
         std::vector<Candidate> right;
         for (const Candidate& candidate : candidates_) {
             if (!usable_ || steady_seconds() > deadline) break;
@@ -289,7 +288,7 @@ private:
                 {candidate.name, candidate.index,
                  [this, &candidate] { verifier_->bench().run(candidate.variant, candidate.configuration); },
                  candidate.run_seconds * 1e9});
-        const Stopwatch watch(done_.timing_seconds);
+        const Stopwatch watch(done_.spent.timing);
         const auto conditions = watch_conditions(device_);
         TimingOutcome outcome;
         const bool fine = guarded_by_page([&] {
@@ -301,10 +300,9 @@ private:
         });
         if (!fine) usable_ = false;  // the others' samples are worth less than a clean start without it
         done_.conditions = conditions->read();
-        done_.conditions.emplace_back(kDisturbedRounds, static_cast<double>(outcome.disturbed));
-        done_.conditions.emplace_back(kRepeatedRounds, static_cast<double>(outcome.repeated));
-        done_.conditions.emplace_back(kDisturbedShare, outcome.disturbed_share());
-        std::sort(done_.conditions.begin(), done_.conditions.end());
+        done_.conditions.disturbed_rounds = static_cast<double>(outcome.disturbed);
+        done_.conditions.repeated_rounds = static_cast<double>(outcome.repeated);
+        done_.conditions.disturbed_share = outcome.disturbed_share();
     }
 
     template <class Body>
@@ -324,7 +322,7 @@ private:
 
     void verify_again() {
         if (!once()) {
-            const Stopwatch watch(done_.verification_seconds);
+            const Stopwatch watch(done_.spent.verification);
             progress_.step(Phase::preparing);
             verifier_->refresh(request_.seed ^ 0x9E3779B97F4A7C15);
         }
@@ -340,7 +338,7 @@ private:
     void time_transfer() {
         constexpr int kMost = 5;
         constexpr double kSeconds = 0.1;
-        const Stopwatch watch(done_.timing_seconds);
+        const Stopwatch watch(done_.spent.timing);
         progress_.step(Phase::preparing);
         std::vector<double> samples_ns;
         try {
@@ -357,12 +355,11 @@ private:
             usable_ = error.out_of_memory();
             return;
         }
-        done_.conditions.emplace_back(kTransferCondition, median_interval(samples_ns).median);
-        std::sort(done_.conditions.begin(), done_.conditions.end());
+        done_.conditions.transfer_ns = median_interval(samples_ns).median;
     }
 
     void count_all() {
-        const Stopwatch watch(done_.counting_seconds);
+        const Stopwatch watch(done_.spent.counting);
         std::vector<CaseToCount> cases;
         for (const Candidate& candidate : candidates_)
             cases.push_back({candidate.index, candidate.run_seconds, [this, &candidate] {
