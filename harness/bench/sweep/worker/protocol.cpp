@@ -6,7 +6,7 @@
 #include "harness/bench/records/codec.hpp"
 #include "kernels/json/bad_data.hpp"
 
-// What is recorded of a device says nothing of which one of its kind it is.
+// A device's record does not say which one of its kind it is.
 namespace espalier {
 
 static void to_json(nlohmann::json& message, const DeviceInfo& device) {

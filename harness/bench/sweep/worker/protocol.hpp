@@ -5,11 +5,11 @@
 #include <variant>
 #include <vector>
 
+#include "harness/bench/profile/copy_rates.hpp"
 #include "harness/bench/records/case_record.hpp"
 #include "harness/bench/sweep/plan/options.hpp"
 #include "harness/bench/sweep/plan/plan.hpp"
 #include "harness/bench/sweep/record/time_spent.hpp"
-#include "harness/bench/profile/copy_rates.hpp"
 #include "kernels/core/device_info.hpp"
 
 /// What a sweep and its worker say to each other: JSON, one message per line over a socket pair. Both ends

@@ -9,8 +9,8 @@
 #include <utility>
 #include <variant>
 
-#include "harness/bench/sweep/worker/case_counters.hpp"
 #include "harness/bench/profile/cpu_ceilings.hpp"
+#include "harness/bench/sweep/worker/case_counters.hpp"
 #include "harness/bench/sweep/worker/devices.hpp"
 #include "harness/bench/sweep/worker/line_channel.hpp"
 #include "harness/bench/sweep/worker/progress_page.hpp"
