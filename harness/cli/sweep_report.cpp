@@ -34,6 +34,7 @@ nlohmann::ordered_json to_json(const SweepSummary& summary, bool interrupted) {
     for (const auto& [status, count] : summary.statuses) statuses[std::string(to_string(status))] = count;
     auto workers = nlohmann::ordered_json::array();
     for (const WorkerSummary& worker : summary.workers) workers.push_back(to_json(worker));
+    const TimeSpent& spent = summary.spent;
     return {{"device_key", summary.device_key},
             {"session", summary.session},
             {"journals", summary.journals},
@@ -45,12 +46,12 @@ nlohmann::ordered_json to_json(const SweepSummary& summary, bool interrupted) {
             {"disturbed_problems", summary.disturbed_problems},
             {"warnings", summary.warnings()},
             {"wall_seconds", summary.wall_seconds},
-            {"waiting_seconds", summary.waiting_seconds},
-            {"timing_seconds", summary.timing_seconds},
-            {"verification_seconds", summary.verification_seconds},
-            {"counting_seconds", summary.counting_seconds},
-            {"ceilings_seconds", summary.ceilings_seconds},
-            {"lost_seconds", summary.lost_seconds},
+            {"waiting_seconds", spent.waiting},
+            {"timing_seconds", spent.timing},
+            {"verification_seconds", spent.verification},
+            {"counting_seconds", spent.counting},
+            {"ceilings_seconds", spent.ceilings},
+            {"lost_seconds", spent.lost},
             {"overhead_share", summary.overhead_share()},
             {"workers", workers},
             {"unfinished", summary.unfinished},
@@ -62,16 +63,15 @@ void print_summary(const SweepSummary& summary) {
     for (const auto& [status, count] : summary.statuses)
         counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, to_string(status));
     if (summary.resumed_cases) counts += fmt::format("; {} were there already", summary.resumed_cases);
-    const std::string waiting =
-        summary.waiting_seconds > 0 ? fmt::format("waiting for quiet {:.1f} s, ", summary.waiting_seconds) : "";
+    const TimeSpent& spent = summary.spent;
+    const std::string waiting = spent.waiting > 0 ? fmt::format("waiting for quiet {:.1f} s, ", spent.waiting) : "";
     to_stderr(
         "{}: {} of {} in {}: {}\n"
         "  timing {:.1f} s, verification {:.1f} s, counters {:.1f} s, ceilings {:.1f} s, failures {:.1f} s, "
         "{}overhead {:.1f}%\n",
         summary.device_key, counted(summary.cases, "case"), counted(summary.problems, "problem"),
-        duration(summary.wall_seconds), counts, summary.timing_seconds, summary.verification_seconds,
-        summary.counting_seconds, summary.ceilings_seconds, summary.lost_seconds, waiting,
-        100 * summary.overhead_share());
+        duration(summary.wall_seconds), counts, spent.timing, spent.verification, spent.counting, spent.ceilings,
+        spent.lost, waiting, 100 * summary.overhead_share());
     for (const WorkerSummary& worker : summary.workers)
         to_stderr("  device {}: {} of {} in {}; journal {}\n", worker.device, counted(worker.cases, "case"),
                   counted(worker.problems, "problem"), duration(worker.wall_seconds), worker.journal);

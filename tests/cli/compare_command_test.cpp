@@ -182,7 +182,7 @@ protected:
         machine.slower["family_1/variant_2"] = factor;
         ComparedSweep sweep = machine.sweep(seed);
         for (CaseRecord& record : sweep.results.cases)
-            record.conditions = {{"foreign_cpu_share", foreign_share}, {"processors", 2}};
+            record.conditions = {.foreign_cpu_share = foreign_share, .processors = 2};
         const std::string folder = folder_ / std::to_string(seed);
         save_results(folder, sweep.results);
         return quoted(folder);

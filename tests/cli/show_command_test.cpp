@@ -97,7 +97,7 @@ std::string journal_of(const TemporaryFolder& folder, const std::vector<CaseReco
 }
 
 CaseRecord disturbed(CaseRecord record) {
-    record.conditions = {{"foreign_cpu_share", 0.48}, {"processors", 2}};
+    record.conditions = {.foreign_cpu_share = 0.48, .processors = 2};
     return record;
 }
 
@@ -169,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, ShownInterval,
 
 TEST_F(ShowCommand, ATimeAtTheResolutionIsABound) {
     CaseRecord record = timed("fast", 1000, 800);
-    record.conditions = {{kResolutionCondition, 800}};
+    record.conditions = {.resolution_ns = 800};
     expect_holds(run_espalier(folder_, "show " + quoted(journal_of(folder_, {record}))).out, {"<= 800 ns"});
 }
 

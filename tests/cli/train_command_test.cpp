@@ -322,7 +322,7 @@ TEST_F(TrainCommand, RefusesHoles) {
 TEST_F(TrainCommand, RefusesWhatWasDisturbedUnlessAllowed) {
     auto results = load_results(results_ / "cpu-generic-1t");
     for (CaseRecord& record : results.cases)
-        if (record.status == Status::ok) record.conditions = {{"foreign_cpu_share", 0.7}, {"processors", 1}};
+        if (record.status == Status::ok) record.conditions = {.foreign_cpu_share = 0.7, .processors = 1};
     save_results(results_ / "cpu-generic-1t", results);
     const std::string arguments = "train --device cpu-generic-1t --results " + quoted(results_.string()) +
                                   " --output " + quoted(folder_ / "selectors");

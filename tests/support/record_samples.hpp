@@ -25,7 +25,7 @@ inline CaseRecord sample_record(int number = 0) {
     record.ops = 1000 + number;
     record.floor_ns = 100;
     record.features = {{"bytes", 1000 + number}, {"distribution", 1}};
-    record.conditions = {{"foreign_cpu_share", 0.125}};
+    record.conditions = {.foreign_cpu_share = 0.125};
     record.counters = {{"dram__bytes_read.sum", 1024}};
     record.provenance = {.device_key = "cpu-test-2t",
                          .driver = "Linux 6.1",

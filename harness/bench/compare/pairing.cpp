@@ -46,11 +46,6 @@ void refuse_copy(const std::vector<const ComparedSweep*>& sweeps, std::size_t co
                             sweeps[first]->name, sweeps[copy]->name));
 }
 
-double condition(const CaseRecord& record, std::string_view name) {
-    const auto found = std::ranges::find(record.conditions, name, &std::pair<std::string, double>::first);
-    return found == record.conditions.end() ? 0 : found->second;
-}
-
 }  // namespace
 
 std::map<std::string, CaseSessions> cases_by_key(const std::vector<const ComparedSweep*>& sweeps,
@@ -88,8 +83,9 @@ void refuse_differences(const std::vector<const ComparedSweep*>& sweeps, const M
 }
 
 double log_share_left(const CaseRecord& record) {
-    if (condition(record, kGpuClock) > 0) return 0;
-    const double taken = condition(record, kForeignShare) + condition(record, kStealShare);
+    const Conditions& conditions = record.conditions;
+    if (conditions.sm_clock_mhz) return 0;
+    const double taken = conditions.foreign_cpu_share.value_or(0) + conditions.steal_cpu_share.value_or(0);
     return std::log1p(-std::clamp(taken, 0.0, 0.99));
 }
 

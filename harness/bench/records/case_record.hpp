@@ -4,8 +4,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
+
+#include "harness/bench/records/conditions.hpp"
 
 namespace espalier::bench {
 
@@ -34,22 +35,8 @@ struct Provenance {
     std::string session;    ///< one run of a sweep; sorts by start; only its own ratios are paired
 };
 
-/// The condition that a case on a GPU has beside its samples: how long copying the problem's inputs there and its
-/// outputs back takes, pageable host memory, once. Times never include it; a caller with data on the host adds it.
-inline constexpr const char* kTransferCondition = "transfer_ns";
-
-/// The condition of a case some samples of which were shorter than the device can tell from nothing: what was recorded
-/// in their place, in nanoseconds. A time that is no longer than this is a bound.
-inline constexpr const char* kResolutionCondition = "resolution_ns";
-
 /// The reason of a `not_measured` case that the sweep's time did not suffice for.
 inline constexpr const char* kTimeBudget = "time budget";
-
-/// The condition of a case whose raw samples were not kept: the k-NN peers that were measured before they were.
-inline constexpr const char* kSamplesNotKept = "samples_not_kept";
-
-/// The condition of a case on a GPU that says which of its host's GPUs it was, counted from 0.
-inline constexpr const char* kOrdinalCondition = "gpu_ordinal";
 
 /// The value of an axis in a problem's key; nothing if the key leaves it out.
 std::optional<std::string_view> axis_of(std::string_view problem, std::string_view name);
@@ -70,12 +57,12 @@ struct CaseRecord {
     std::vector<double> samples_ns;  ///< raw, in the order taken; sample i of all candidates is from round i
     double time_ns = 0, time_lo_ns = 0, time_hi_ns = 0;  ///< median and its 95% interval
 
-    double bytes = 0, ops = 0;                               ///< the problem's least work
-    double floor_ns = 0;                                     ///< its roofline bound on the device; 0 if unknown
-    std::vector<std::pair<std::string, double>> conditions;  ///< clocks, throttling, load while it was timed
-    std::vector<std::pair<std::string, double>> features;    ///< in the family's order; categories by index
-    std::vector<std::pair<std::string, double>> counters;    ///< CUPTI name, value
-    std::string counters_reason;                             ///< why some are missing or of another session; else empty
+    double bytes = 0, ops = 0;  ///< the problem's least work
+    double floor_ns = 0;        ///< its roofline bound on the device; 0 if unknown
+    Conditions conditions;
+    NamedValues features;         ///< in the family's order; categories by index
+    NamedValues counters;         ///< CUPTI name, value
+    std::string counters_reason;  ///< why some are missing or of another session; else empty
 
     Provenance provenance;
 

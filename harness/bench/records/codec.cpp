@@ -35,15 +35,15 @@ double checked(double value, const char* name) {
     return value;
 }
 
-ordered_json encode_pairs(const std::vector<std::pair<std::string, double>>& pairs) {
+ordered_json encode_pairs(const NamedValues& pairs) {
     auto object = ordered_json::object();
     for (const auto& [name, value] : pairs) object[name] = checked(value, name.c_str());
     return object;
 }
 
 /// The parser sorts members, so that pairs come back in alphabetical order unless `order` tells theirs.
-std::vector<std::pair<std::string, double>> decode_pairs(Fields& fields, const char* member) {
-    std::vector<std::pair<std::string, double>> pairs;
+NamedValues decode_pairs(Fields& fields, const char* member) {
+    NamedValues pairs;
     for (const auto& [name, value] : fields.object(member, kMostPairs).items()) {
         for (const char c : name)
             if (!std::isalnum(static_cast<unsigned char>(c)) && kNameCharacters.find(c) == std::string_view::npos)
@@ -54,15 +54,15 @@ std::vector<std::pair<std::string, double>> decode_pairs(Fields& fields, const c
     return pairs;
 }
 
-ordered_json encode_features(const std::vector<std::pair<std::string, double>>& features) {
+ordered_json encode_features(const NamedValues& features) {
     auto list = ordered_json::array();  // the order is the family's and matters: no object
     for (const auto& [name, value] : features)
         list.push_back({{"name", name}, {"value", checked(value, name.c_str())}});
     return list;
 }
 
-std::vector<std::pair<std::string, double>> decode_features(const json& list) {
-    std::vector<std::pair<std::string, double>> features;
+NamedValues decode_features(const json& list) {
+    NamedValues features;
     for (const json& item : list) {
         Fields fields(item, "feature");
         auto name = fields.word("name");
@@ -118,8 +118,7 @@ void check_consistency(const CaseRecord& record, const Fields& fields) {
         fields.refuse("reason", ok ? "is given for a case that is ok" : "is empty for a case that is not ok");
     if (std::ranges::count(kVerifications, record.verification) == 0)
         fields.refuse("verification", "is none of the known ways");
-    const auto lost = [](const auto& condition) { return condition.first == kSamplesNotKept; };
-    if (ok && record.samples_ns.empty() && std::ranges::none_of(record.conditions, lost))
+    if (ok && record.samples_ns.empty() && !record.conditions.samples_not_kept)
         fields.refuse("samples_ns", "is empty for a case that is ok");
 }
 
@@ -144,7 +143,7 @@ ordered_json encode(const CaseRecord& record) {
             {"ops", checked(record.ops, "ops")},
             {"floor_ns", checked(record.floor_ns, "floor_ns")},
             {"features", encode_features(record.features)},
-            {"conditions", encode_pairs(record.conditions)},
+            {"conditions", encode_pairs(named_values(record.conditions))},
             {"counters", encode_pairs(record.counters)},
             {"counters_reason", record.counters_reason},
             {"provenance", encode(record.provenance)}};
@@ -172,7 +171,7 @@ CaseRecord decode_case(const json& body) {
     record.ops = fields.amount("ops");
     record.floor_ns = fields.number("floor_ns", 0, kLongestTime);
     record.features = decode_features(fields.array("features", kMostPairs));
-    record.conditions = decode_pairs(fields, "conditions");
+    record.conditions = conditions_of(decode_pairs(fields, "conditions"));
     record.counters = decode_pairs(fields, "counters");
     record.counters_reason = fields.text("counters_reason", kLongestReason);
     record.provenance = decode_provenance(fields.object("provenance", 16));

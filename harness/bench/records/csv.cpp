@@ -20,6 +20,7 @@ constexpr std::array<std::string_view, 16> kFirstColumns{
     "time_lo_ns", "time_hi_ns", "bytes", "ops",    "gb_per_s", "gop_per_s", "roofline_share", "regret"};
 constexpr std::array<std::string_view, 7> kLastColumns{"device", "driver",  "build",    "session",
                                                        "cache",  "samples", "disturbed"};
+constexpr std::string_view kTransferColumn = "transfer_ns";
 constexpr std::string_view kFeaturePrefix = "problem_";
 
 /// A cell as it is written, empty where the column does not apply.
@@ -75,12 +76,11 @@ std::vector<std::string> counter_names(std::span<const CaseRecord> cases) {
 
 /// The time that a caller whose data is in host memory pays on top, where it was measured.
 bool any_transfer(std::span<const CaseRecord> cases) {
-    return std::ranges::any_of(cases, [](const CaseRecord& record) {
-        return std::ranges::any_of(record.conditions, [](const auto& c) { return c.first == kTransferCondition; });
-    });
+    return std::ranges::any_of(cases,
+                               [](const CaseRecord& record) { return record.conditions.transfer_ns.has_value(); });
 }
 
-std::string lookup(const std::vector<std::pair<std::string, double>>& pairs, std::string_view name) {
+std::string lookup(const NamedValues& pairs, std::string_view name) {
     for (const auto& [key, value] : pairs)
         if (key == name) return fmt::format("{}", value);
     return {};
@@ -154,7 +154,7 @@ public:
         std::vector<std::string> names(kFirstColumns.begin(), kFirstColumns.end());
         for (const std::string& name : features_) names.push_back(feature_column(name));
         names.insert(names.end(), counters_.begin(), counters_.end());
-        if (transfer_) names.emplace_back(kTransferCondition);
+        if (transfer_) names.emplace_back(kTransferColumn);
         names.insert(names.end(), kLastColumns.begin(), kLastColumns.end());
         return names;
     }
@@ -171,9 +171,10 @@ public:
         const std::string asked = asked_problem(record);
         for (const auto& name : features_) row.push_back(feature_cell(feature_text(record, asked, name)));
         for (const auto& name : counters_) row.push_back(number_cell(lookup(record.counters, name)));
+        const auto& transfer_ns = record.conditions.transfer_ns;
         if (transfer_)
             row.push_back(
-                number_cell(record.status == Status::ok ? lookup(record.conditions, kTransferCondition) : ""));
+                number_cell(record.status == Status::ok && transfer_ns ? fmt::format("{}", *transfer_ns) : ""));
         add_last(record, row);
         return row;
     }
@@ -190,7 +191,7 @@ std::string feature_column(std::string_view feature) {
     std::string_view bare = feature;
     while (bare.starts_with(kFeaturePrefix)) bare.remove_prefix(kFeaturePrefix.size());
     const bool taken =
-        std::ranges::count(kFirstColumns, bare) || std::ranges::count(kLastColumns, bare) || bare == kTransferCondition;
+        std::ranges::count(kFirstColumns, bare) || std::ranges::count(kLastColumns, bare) || bare == kTransferColumn;
     return taken ? fmt::format("{}{}", kFeaturePrefix, feature) : std::string(feature);
 }
 

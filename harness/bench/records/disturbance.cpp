@@ -11,8 +11,6 @@
 namespace espalier::bench {
 namespace {
 
-using Conditions = std::vector<std::pair<std::string, double>>;
-
 constexpr double kTakenProcessors = 0.5;   // processors' worth of time that others may take
 constexpr double kBackground = 0.01;       // of the processors of a large host
 constexpr double kShortWatchShare = 0.25;  // of the processors, in records that do not say of how many
@@ -21,27 +19,16 @@ constexpr double kShortWatchShare = 0.25;  // of the processors, in records that
 constexpr double kLeastClockShare = 0.5;
 constexpr double kSlowRounds = 0.5;  // of a GPU's rounds: a median stands while fewer are slow
 
-std::optional<double> value_of(const Conditions& conditions, std::string_view name) {
-    const auto found = std::ranges::find_if(conditions, [&](const auto& condition) { return condition.first == name; });
-    return found == conditions.end() ? std::nullopt : std::optional(found->second);
-}
-
 Disturbance larger(double foreign_share, double steal_share) {
     if (steal_share > foreign_share) return {DisturbanceCause::guests, steal_share};
     return {DisturbanceCause::programs, foreign_share};
 }
 
-bool all_repeated(const Conditions& conditions) {
-    const auto disturbed = value_of(conditions, kDisturbedRounds), repeated = value_of(conditions, kRepeatedRounds);
-    return disturbed && repeated && *disturbed == *repeated;
-}
-
 std::optional<Disturbance> taken_by_others(const Conditions& conditions) {
-    const double foreign = value_of(conditions, kForeignShare).value_or(0);
-    const double steal = value_of(conditions, kStealShare).value_or(0);
-    if (const auto processors = value_of(conditions, kProcessors))
-        return espalier::bench::taken_by_others(foreign, steal, *processors);
-    if (foreign + steal <= kShortWatchShare || all_repeated(conditions)) return std::nullopt;
+    const double foreign = conditions.foreign_cpu_share.value_or(0), steal = conditions.steal_cpu_share.value_or(0);
+    if (conditions.processors) return espalier::bench::taken_by_others(foreign, steal, *conditions.processors);
+    const bool all_repeated = conditions.disturbed_rounds && conditions.disturbed_rounds == conditions.repeated_rounds;
+    if (foreign + steal <= kShortWatchShare || all_repeated) return std::nullopt;
     return larger(foreign, steal);
 }
 
@@ -57,13 +44,13 @@ std::optional<Disturbance> taken_by_others(double foreign_share, double steal_sh
 }
 
 std::optional<Disturbance> disturbance_of(const Conditions& conditions) {
-    if (value_of(conditions, kGpuClock)) {
-        const double slow = value_of(conditions, kDisturbedShare).value_or(0);
+    if (conditions.sm_clock_mhz) {
+        const double slow = conditions.disturbed_share.value_or(0);
         if (slow > kSlowRounds) return Disturbance{DisturbanceCause::slow_gpu, slow};
         return std::nullopt;
     }
     if (const auto others = taken_by_others(conditions)) return others;
-    const double clock = value_of(conditions, kClockShare).value_or(1);
+    const double clock = conditions.clock_share.value_or(1);
     if (clock < kLeastClockShare) return Disturbance{DisturbanceCause::slow_processor, clock};
     return std::nullopt;
 }

@@ -6,22 +6,11 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "harness/bench/records/case_record.hpp"
 
 namespace espalier::bench {
-
-/// The conditions of a record that say what else the machine did while its problem was timed (docs/busy-machines.md).
-inline constexpr const char* kForeignShare = "foreign_cpu_share";
-inline constexpr const char* kStealShare = "steal_cpu_share";
-inline constexpr const char* kProcessors = "processors";  ///< that the two shares are of
-inline constexpr const char* kClockShare = "clock_share";
-inline constexpr const char* kDisturbedShare = "disturbed_share";
-inline constexpr const char* kDisturbedRounds = "disturbed_rounds";
-inline constexpr const char* kRepeatedRounds = "repeated_rounds";
-inline constexpr const char* kGpuClock = "sm_clock_mhz";
 
 /// A disturbance's cause: other programs on its processors, other guests of the same host, a processor far below
 /// its fastest clock, or a GPU that heat or the power supply slowed down.
@@ -45,7 +34,7 @@ std::optional<Disturbance> taken_by_others(double foreign_share, double steal_sh
 /// The disturbance of a measurement with these conditions, if any. Records without `processors` were watched for
 /// too short a time to trust a share of a few percent: they count as disturbed if a share exceeds a quarter and not all
 /// of their disturbed rounds were repeated.
-std::optional<Disturbance> disturbance_of(const std::vector<std::pair<std::string, double>>& conditions);
+std::optional<Disturbance> disturbance_of(const Conditions& conditions);
 
 /// The same of a case. One without a time was not disturbed: it has nothing that a disturbance could falsify.
 /// This is the rule that every reader asks: a disturbed case is marked where it is shown, wins nothing, sets no best

@@ -1,7 +1,5 @@
 #include "harness/bench/records/interval.hpp"
 
-#include <algorithm>
-
 namespace espalier::bench {
 
 bool has_few_samples(const CaseRecord& record) { return record.samples_ns.size() < kLeastIntervalSamples; }
@@ -14,9 +12,7 @@ std::optional<Interval> interval_of(const CaseRecord& record) {
 }
 
 bool is_bound(const CaseRecord& record) {
-    return std::ranges::any_of(record.conditions, [&](const auto& condition) {
-        return condition.first == kResolutionCondition && record.time_ns <= condition.second;
-    });
+    return record.conditions.resolution_ns && record.time_ns <= *record.conditions.resolution_ns;
 }
 
 }  // namespace espalier::bench

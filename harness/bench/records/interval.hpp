@@ -27,7 +27,7 @@ std::optional<Interval> interval_of(const CaseRecord& record);
 /// Whether the case's samples are too few for an interval.
 bool has_few_samples(const CaseRecord& record);
 
-/// The case's time is a bound: it took no longer than the device can tell from nothing (`kResolutionCondition`).
+/// The case's time is a bound: it took no longer than the device can tell from nothing (`Conditions::resolution_ns`).
 bool is_bound(const CaseRecord& record);
 
 }  // namespace espalier::bench

@@ -274,7 +274,7 @@ TEST(Compare, AThresholdHidesWhatIsSureButSmall) {
 
 TEST(Compare, LoadOfOneSideIsAllowedFor) {
     const auto loaded = [](ComparedSweep sweep, double share) {
-        for (CaseRecord& record : sweep.results.cases) record.conditions = {{"foreign_cpu_share", share}};
+        for (CaseRecord& record : sweep.results.cases) record.conditions = {.foreign_cpu_share = share};
         return sweep;
     };
     const Machine machine = calm();
@@ -321,7 +321,7 @@ TEST(Compare, DisturbedMeasurementsAreLeftOut) {
     const Machine machine = calm();
     const auto disturbed = [](ComparedSweep sweep, std::size_t count) {
         for (std::size_t i = 0; i < count; ++i)
-            sweep.results.cases[i].conditions = {{"foreign_cpu_share", 0.48}, {"processors", 2}};
+            sweep.results.cases[i].conditions = {.foreign_cpu_share = 0.48, .processors = 2};
         return sweep;
     };
     const Comparison some = compared(machine.sweep(1), disturbed(machine.sweep(2), 7));

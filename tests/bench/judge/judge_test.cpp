@@ -113,7 +113,7 @@ TEST(Judge, PeersAreNoJudges) {
 
 TEST(Judge, DisturbedProblemsAreGradedOnlyIfAskedFor) {
     std::vector<CaseRecord> records{record("elements=1", "a", 20), record("elements=1", "b", 10)};
-    records.back().conditions = {{"processors", 2}, {"foreign_cpu_share", 0.9}, {"steal_cpu_share", 0}};
+    records.back().conditions = {.foreign_cpu_share = 0.9, .steal_cpu_share = 0, .processors = 2};
     EXPECT_EQ(grade(records, first)[0].unjudged.substr(0, 9), "disturbed");
     EXPECT_EQ(grade(records, first, true)[0].unjudged, "");
 }

@@ -39,12 +39,12 @@ protected:
     }
 
     /// So many of the 75 problems were measured beside other programs.
-    void disturb(std::size_t problems, const char* condition = "foreign_cpu_share", double share = 0.48) {
+    void disturb(std::size_t problems, Conditions conditions = {.foreign_cpu_share = 0.48}) {
+        conditions.processors = 2;
         const auto all = synthetic::problems();
         for (CaseRecord& r : records) {
             const auto at = std::find(all.begin(), all.end(), r.problem) - all.begin();
-            if (r.status == Status::ok && at < static_cast<std::ptrdiff_t>(problems))
-                r.conditions = {{condition, share}, {"processors", 2}};
+            if (r.status == Status::ok && at < static_cast<std::ptrdiff_t>(problems)) r.conditions = conditions;
         }
     }
 
@@ -181,10 +181,10 @@ TEST_F(EvidenceTest, WhatHasNoTimesIsNotDisturbed) {
 }
 
 TEST_F(EvidenceTest, RefusalNamesTheCause) {
-    disturb(40, "steal_cpu_share", 0.3);
+    disturb(40, {.steal_cpu_share = 0.3});
     EXPECT_NE(refusal().find("53% of the problems"), std::string::npos) << refusal();
     EXPECT_NE(refusal().find("other guests of the host took 30%"), std::string::npos) << refusal();
-    disturb(75, "clock_share", 0.4);
+    disturb(75, {.clock_share = 0.4});
     EXPECT_NE(refusal().find("the processor ran at 40% of its fastest clock"), std::string::npos) << refusal();
 }
 

@@ -102,7 +102,7 @@ TEST(Csv, NoNameStandsTwice) {
                                          "problem", "regret",  "problem_bytes", "problem_n",     "n",     "disturbed",
                                          "build",   "time_ns", "transfer_ns",   "problem_ops_2", "driver"};
     for (std::size_t i = 0; i < names.size(); ++i) record.features.emplace_back(names[i], 100 + i);
-    record.conditions.emplace_back(kTransferCondition, 2500.5);
+    record.conditions.transfer_ns = 2500.5;
     const auto rows = fields_of(to_csv(std::vector{record}));
     ASSERT_EQ(rows.size(), 1U);
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -133,11 +133,10 @@ TEST(Csv, FeaturesOfEveryFamilyHaveAColumnOfTheirOwn) {
 }
 
 TEST(Csv, DisturbedCasesSaySoAndSetNoBest) {
-    const std::pair<std::vector<std::pair<std::string, double>>, const char*> causes[] = {
-        {{{"foreign_cpu_share", 0.9}, {"processors", 2}}, "programs"},
-        {{{"steal_cpu_share", 0.9}, {"processors", 2}}, "guests"},
-        {{{"clock_share", 0.3}}, "slow_processor"},
-        {{{"sm_clock_mhz", 900}, {"disturbed_share", 0.9}}, "slow_gpu"}};
+    const std::pair<Conditions, const char*> causes[] = {{{.foreign_cpu_share = 0.9, .processors = 2}, "programs"},
+                                                         {{.steal_cpu_share = 0.9, .processors = 2}, "guests"},
+                                                         {{.clock_share = 0.3}, "slow_processor"},
+                                                         {{.sm_clock_mhz = 900, .disturbed_share = 0.9}, "slow_gpu"}};
     for (const auto& [conditions, cause] : causes) {
         CaseRecord disturbed = csv_record(), quiet = csv_record(), slow = csv_record();
         disturbed.variant = "disturbed", slow.variant = "slow";
@@ -178,7 +177,7 @@ TEST(Interval, NeedsSixSamplesThatAreTogether) {
 TEST(Interval, ATimeAtTheResolutionIsABound) {
     CaseRecord record = sample_record();
     EXPECT_FALSE(is_bound(record));
-    record.conditions.emplace_back(kResolutionCondition, record.time_ns);
+    record.conditions.resolution_ns = record.time_ns;
     EXPECT_TRUE(is_bound(record));
     record.time_ns *= 1.01;
     EXPECT_FALSE(is_bound(record)) << "only some of its samples were";
@@ -213,7 +212,7 @@ TEST(Csv, OptionalFeaturesAreAColumnOnceOneRecordHasThem) {
 
 TEST(Csv, SaysWhatTheTransfersTakeWhereTheyWereMeasured) {
     CaseRecord measured = csv_record();
-    measured.conditions.emplace_back(kTransferCondition, 2500.5);
+    measured.conditions.transfer_ns = 2500.5;
     CaseRecord failed = measured;
     failed.status = Status::crashed;
     const std::string csv = to_csv(std::vector{measured, csv_record(), failed});
@@ -227,7 +226,7 @@ TEST(Csv, SaysWhatTheTransfersTakeWhereTheyWereMeasured) {
 
 TEST(JsonRows, AreTheCsvsWithNumbersAsNumbers) {
     CaseRecord measured = csv_record(), failed = csv_record(), odd = csv_record();
-    measured.conditions.emplace_back(kTransferCondition, 2500.5);
+    measured.conditions.transfer_ns = 2500.5;
     failed.status = Status::crashed;
     failed.reason = "signal 11";
     odd.counters.front().second = std::numeric_limits<double>::infinity();

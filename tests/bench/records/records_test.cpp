@@ -46,6 +46,30 @@ TEST(Codec, CaseAndDeviceRoundTrip) {
     EXPECT_EQ(encode(decode_device(plain(encode(sample_device())))), encode(sample_device()));
 }
 
+TEST(Codec, ConditionsAreSortedAndUnknownOnesKept) {
+    CaseRecord record = sample_record();
+    record.conditions = {.foreign_cpu_share = 0.5, .clock_share = 1, .others = {{"zeal", 3}, {"a_new_one", 4}}};
+    const auto conditions = encode(record).at("conditions");
+    EXPECT_EQ(conditions.dump(), R"({"a_new_one":4.0,"clock_share":1.0,"foreign_cpu_share":0.5,"zeal":3.0})");
+    EXPECT_EQ(encode(decode_case(plain(encode(record)))).at("conditions"), conditions);
+}
+
+TEST(Codec, EveryConditionHasAName) {
+    nlohmann::json body = plain(encode(sample_record()));
+    const std::vector<std::string> names{
+        "clock_share",     "counting_seconds",   "disturbed_rounds", "disturbed_share", "foreign_cpu_share",
+        "gpu_ordinal",     "host_foreign_share", "host_steal_share", "problem_seconds", "processors",
+        "repeated_rounds", "resolution_ns",      "samples_not_kept", "sm_clock_mhz",    "steal_cpu_share",
+        "temperature_c",   "throttle_reasons",   "transfer_ns"};
+    body["conditions"] = nlohmann::json::object();
+    for (std::size_t i = 0; i < names.size(); ++i) body["conditions"][names[i]] = i;
+    const CaseRecord record = decode_case(body);
+    EXPECT_EQ(record.conditions.others, NamedValues{}) << "all of these are in committed records";
+    EXPECT_EQ(record.conditions.processors, 9);
+    EXPECT_EQ(record.conditions.transfer_ns, 17);
+    EXPECT_EQ(plain(encode(record)).at("conditions"), body["conditions"]);
+}
+
 TEST(Codec, EveryMemberIsNeededAndChecked) {
     const nlohmann::json body = plain(encode(sample_record()));
     for (const auto& [name, value] : body.items()) {

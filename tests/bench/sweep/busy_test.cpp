@@ -96,8 +96,6 @@ TEST(ClockShare, IsTheFastestOverTheMedian) {
     EXPECT_LE(loop.share(), 1);
 }
 
-using Conditions = std::vector<std::pair<std::string, double>>;
-
 struct Judged {
     const char* name;
     Conditions conditions;
@@ -119,31 +117,28 @@ INSTANTIATE_TEST_SUITE_P(
     Conditions, Judgement,
     testing::Values(
         Judged{"nothing_known", {}, {}},
-        Judged{"quiet", {{"foreign_cpu_share", 0.02}, {"processors", 2}, {"clock_share", 0.97}}, {}},
-        Judged{"both_busy", {{"foreign_cpu_share", 0.48}, {"processors", 2}}, kPrograms},
-        Judged{"one_of_two_busy", {{"foreign_cpu_share", 0.4}, {"processors", 2}}, kPrograms},
-        Judged{"one_of_sixteen_busy", {{"foreign_cpu_share", 0.06}, {"processors", 16}}, kPrograms},
-        Judged{"half_of_one_is_borne", {{"foreign_cpu_share", 0.25}, {"processors", 2}}, {}},
-        Judged{"background_of_a_server", {{"foreign_cpu_share", 0.009}, {"processors", 256}}, {}},
-        Judged{"one_processor", {{"foreign_cpu_share", 0.6}, {"processors", 1}}, kPrograms},
-        Judged{"steal",
-               {{"foreign_cpu_share", 0.01}, {"steal_cpu_share", 0.3}, {"processors", 2}},
-               DisturbanceCause::guests},
-        Judged{"both_together", {{"foreign_cpu_share", 0.15}, {"steal_cpu_share", 0.14}, {"processors", 2}}, kPrograms},
+        Judged{"quiet", {.foreign_cpu_share = 0.02, .processors = 2, .clock_share = 0.97}, {}},
+        Judged{"both_busy", {.foreign_cpu_share = 0.48, .processors = 2}, kPrograms},
+        Judged{"one_of_two_busy", {.foreign_cpu_share = 0.4, .processors = 2}, kPrograms},
+        Judged{"one_of_sixteen_busy", {.foreign_cpu_share = 0.06, .processors = 16}, kPrograms},
+        Judged{"half_of_one_is_borne", {.foreign_cpu_share = 0.25, .processors = 2}, {}},
+        Judged{"background_of_a_server", {.foreign_cpu_share = 0.009, .processors = 256}, {}},
+        Judged{"one_processor", {.foreign_cpu_share = 0.6, .processors = 1}, kPrograms},
+        Judged{"steal", {.foreign_cpu_share = 0.01, .steal_cpu_share = 0.3, .processors = 2}, DisturbanceCause::guests},
+        Judged{"both_together", {.foreign_cpu_share = 0.15, .steal_cpu_share = 0.14, .processors = 2}, kPrograms},
         Judged{"slow_clock",
-               {{"clock_share", 0.4}, {"foreign_cpu_share", 0}, {"processors", 2}},
+               {.foreign_cpu_share = 0, .processors = 2, .clock_share = 0.4},
                DisturbanceCause::slow_processor},
-        Judged{"earlier_record", {{"foreign_cpu_share", 0.48}}, kPrograms},
-        Judged{"earlier_quiet_record", {{"foreign_cpu_share", 0.2}, {"steal_cpu_share", 0.01}}, {}},
-        Judged{"earlier_record_all_repeated",
-               {{"foreign_cpu_share", 0.5}, {"disturbed_rounds", 2}, {"repeated_rounds", 2}},
-               {}},
+        Judged{"earlier_record", {.foreign_cpu_share = 0.48}, kPrograms},
+        Judged{"earlier_quiet_record", {.foreign_cpu_share = 0.2, .steal_cpu_share = 0.01}, {}},
+        Judged{
+            "earlier_record_all_repeated", {.foreign_cpu_share = 0.5, .disturbed_rounds = 2, .repeated_rounds = 2}, {}},
         Judged{"earlier_record_some_kept",
-               {{"foreign_cpu_share", 0.5}, {"disturbed_rounds", 9}, {"repeated_rounds", 5}},
+               {.foreign_cpu_share = 0.5, .disturbed_rounds = 9, .repeated_rounds = 5},
                kPrograms},
-        Judged{"rounds_alone_say_little", {{"disturbed_share", 1}, {"foreign_cpu_share", 0}, {"processors", 2}}, {}},
-        Judged{"hot_gpu", {{"sm_clock_mhz", 900}, {"disturbed_share", 0.7}}, DisturbanceCause::slow_gpu},
-        Judged{"cool_gpu", {{"sm_clock_mhz", 1900}, {"disturbed_share", 0.3}, {"host_foreign_share", 0.9}}, {}}),
+        Judged{"rounds_alone_say_little", {.foreign_cpu_share = 0, .processors = 2, .disturbed_share = 1}, {}},
+        Judged{"hot_gpu", {.sm_clock_mhz = 900, .disturbed_share = 0.7}, DisturbanceCause::slow_gpu},
+        Judged{"cool_gpu", {.host_foreign_share = 0.9, .sm_clock_mhz = 1900, .disturbed_share = 0.3}, {}}),
     [](const auto& judged) { return std::string(judged.param.name); });
 
 TEST(Disturbances, TypicalIsTheMostFrequentCauseAndItsMedian) {
@@ -263,7 +258,7 @@ TEST(QuietWatch, WaitingTakesAQuarterOfTheTimeAtMost) {
 
 CaseRecord timed(double foreign, double seconds = 1, const std::string& problem = "p") {
     CaseRecord record{.family = "f", .variant = "v", .problem = problem, .status = Status::ok};
-    record.conditions = {{"foreign_cpu_share", foreign}, {"problem_seconds", seconds}, {"processors", 2}};
+    record.conditions = {.foreign_cpu_share = foreign, .processors = 2, .problem_seconds = seconds};
     return record;
 }
 
@@ -323,13 +318,12 @@ TEST(DisturbedProblems, TheWarningSaysWhereNothingIsLeft) {
 }
 
 TEST(Disturbance, IsOfCasesWithATimeAndHasAName) {
-    const std::pair<std::vector<std::pair<std::string, double>>, std::string> cases[] = {
-        {{{"foreign_cpu_share", 0.5}, {"processors", 2}}, "programs"},
-        {{{"steal_cpu_share", 0.5}, {"processors", 2}}, "guests"},
-        {{{"clock_share", 0.3}}, "slow_processor"},
-        {{{"sm_clock_mhz", 900}, {"disturbed_share", 0.9}}, "slow_gpu"},
-        {{{"foreign_cpu_share", 0.1}, {"processors", 2}}, ""},
-        {{}, ""}};
+    const std::pair<Conditions, std::string> cases[] = {{{.foreign_cpu_share = 0.5, .processors = 2}, "programs"},
+                                                        {{.steal_cpu_share = 0.5, .processors = 2}, "guests"},
+                                                        {{.clock_share = 0.3}, "slow_processor"},
+                                                        {{.sm_clock_mhz = 900, .disturbed_share = 0.9}, "slow_gpu"},
+                                                        {{.foreign_cpu_share = 0.1, .processors = 2}, ""},
+                                                        {{}, ""}};
     for (const auto& [conditions, name] : cases) {
         CaseRecord record = timed(0);
         record.conditions = conditions;

@@ -18,7 +18,7 @@
 namespace espalier::bench {
 namespace {
 
-using Counters = std::vector<std::pair<std::string, double>>;
+using Counters = NamedValues;
 
 /// A plan of two problems of a real family and records of all that runs.
 class Counting : public testing::Test {

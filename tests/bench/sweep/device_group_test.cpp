@@ -70,7 +70,7 @@ protected:
         std::map<std::string, int> counts;
         for (const fs::path& path : journals()) {
             const Journal journal = load_journal(path);
-            EXPECT_TRUE(journal.damage.empty());
+            EXPECT_EQ(journal.damaged, 0U) << "beside a line that is just being written";
             for (const CaseRecord& record : journal.cases) ++counts[record.key()];
         }
         return counts;
@@ -154,8 +154,8 @@ TEST_F(Devices, BothAreBusyAllTheTime) {
     options_.variants = {"right_baseline"};
     options_.axes = {{"size", {"1", "2", "3", "4", "5", "6", "7", "8"}}, {"seed", {"777"}}};  // it sleeps
     const SweepSummary summary = sweep(options_, kTwo).summaries.at(0);
-    const double busy = summary.timing_seconds + summary.verification_seconds;
-    const double throughput = busy / (summary.wall_seconds - summary.ceilings_seconds);
+    const double busy = summary.spent.timing + summary.spent.verification;
+    const double throughput = busy / (summary.wall_seconds - summary.spent.ceilings);
     RecordProperty("throughput", std::to_string(throughput));
     EXPECT_GT(throughput, 1.3) << "times that of one; two but for what other programs take";
 }
@@ -276,8 +276,8 @@ TEST_F(Devices, OtherModelsHaveQueuesOfTheirOwnAtTheSameTime) {
     }
     double together = 0;
     for (const SweepSummary& summary : outcome.summaries) together += summary.workers[0].wall_seconds;
-    EXPECT_GT(together, outcome.summaries[1].wall_seconds - outcome.summaries[0].ceilings_seconds -
-                            outcome.summaries[1].ceilings_seconds)
+    EXPECT_GT(together, outcome.summaries[1].wall_seconds - outcome.summaries[0].spent.ceilings -
+                            outcome.summaries[1].spent.ceilings)
         << "not one after the other";
 }
 
@@ -317,7 +317,7 @@ TEST_F(Devices, TheTimeLimitIsOfTheWall) {
     options_.max_seconds = 4;
     const SweepSummary summary = sweep(options_, kTwo).summaries.at(0);
     EXPECT_GT(summary.wall_seconds, 3);
-    EXPECT_LT(summary.wall_seconds - summary.ceilings_seconds, 7) << "not the sum of both workers' times";
+    EXPECT_LT(summary.wall_seconds - summary.spent.ceilings, 7) << "not the sum of both workers' times";
     EXPECT_FALSE(summary.unfinished);
     EXPECT_GT(summary.statuses.at(Status::not_measured), 0U) << "recorded, too";
     expect_whole(summary, 120);
@@ -356,19 +356,19 @@ private:
 
 TEST_F(Devices, AStrategyMayAskForSomeCasesAndReturn) {
     problems(1);
-    WorkerPool pool("cpu");
-    pool.worker();
-    const SweepPlan plan = make_plan(options_, pool.hello().device, pool.hello().free);
+    SupervisedWorker worker("cpu");
+    worker.open();
+    const SweepPlan plan = make_plan(options_, worker.hello().device, worker.hello().free);
     ProblemQueue queue(std::make_unique<OneCaseThenTheOthers>(), 1);
     StatusCount statuses;
     SweepProgress progress(true, kUnlimitedSeconds);
     progress.watch(queue, 1);
     JournalWriter journal(folder_ / "journal.jsonl");
     RecordFrame frame;
-    frame.device = pool.hello().device;
+    frame.device = worker.hello().device;
     frame.session = "s";
     const Recorded nothing = nothing_recorded(plan);
-    DeviceLoop loop({options_, plan, nothing, queue, statuses, progress}, pool, journal, frame, 0);
+    DeviceLoop loop({options_, plan, nothing, queue, statuses, progress}, worker, journal, frame, 0);
     loop.run();
     const auto cases = load_journal(folder_ / "journal.jsonl").cases;
     ASSERT_EQ(cases.size(), 3U);
@@ -387,17 +387,17 @@ TEST_F(Devices, AProblemThatCostsTwoDevicesIsNotTriedOnAThird) {
     SweepProgress progress(true, kUnlimitedSeconds);
     JournalWriter journal(folder_ / "journal.jsonl");
     for (int device = 0; device < 2; ++device) {
-        WorkerPool pool("cpu");
-        pool.worker();
-        const SweepPlan plan = make_plan(options_, pool.hello().device, pool.hello().free);
+        SupervisedWorker worker("cpu");
+        worker.open();
+        const SweepPlan plan = make_plan(options_, worker.hello().device, worker.hello().free);
         if (device == 0) {
             queue.emplace(std::make_unique<EqualShares>(1, std::vector<std::size_t>{0}, 1), 3);
             progress.watch(*queue, 1);
         }
         RecordFrame frame;
-        frame.device = pool.hello().device;
+        frame.device = worker.hello().device;
         const Recorded nothing = nothing_recorded(plan);
-        DeviceLoop loop({options_, plan, nothing, *queue, statuses, progress}, pool, journal, frame, 0);
+        DeviceLoop loop({options_, plan, nothing, *queue, statuses, progress}, worker, journal, frame, 0);
         const std::jthread killer([this] {
             std::this_thread::sleep_for(std::chrono::milliseconds(500));
             static_cast<void>(folder_.file("lost", ""));
@@ -434,48 +434,46 @@ TEST_F(Devices, WorkersOfGpusShareTheProcessors) {
     ASSERT_EQ(sched_getaffinity(0, sizeof after, &after), 0);
     EXPECT_TRUE(CPU_EQUAL(&after, &all)) << "the thread is confined for good";
 
-    WorkerPool pool("cpu", {1, 2});
-    pool.worker();
-    EXPECT_EQ(pool.hello().device.threads, size) << "the worker does not know of its share";
+    SupervisedWorker worker("cpu", {1, 2});
+    worker.open();
+    EXPECT_EQ(worker.hello().device.threads, size) << "the worker does not know of its share";
 }
 
 TEST_F(Devices, EveryRecordOfAGpuSaysWhichOne) {
     problems(1);
-    WorkerPool pool("cpu");
-    pool.worker();
-    const SweepPlan plan = make_plan(options_, pool.hello().device, pool.hello().free);
+    SupervisedWorker worker("cpu");
+    worker.open();
+    const SweepPlan plan = make_plan(options_, worker.hello().device, worker.hello().free);
     ProblemOutcome outcome;
     outcome.cases.resize(3);
     outcome.cases[0] = {Status::ok, "", "oracle", {1, 2, 3}, {}, {}};
     outcome.cases[1] = {Status::crashed, "it fell off the bus", "", {}, {}, {}};
-    outcome.conditions = {{"temperature_c", 40}};
+    outcome.conditions = {.temperature_c = 40};
     RecordFrame frame;
-    frame.device = pool.hello().device;
+    frame.device = worker.hello().device;
     frame.ordinal = 3;
     const auto records = records_of(frame, plan.problems[0], outcome);
-    using Conditions = std::vector<std::pair<std::string, double>>;
-    EXPECT_EQ(records[0].conditions, (Conditions{{"gpu_ordinal", 3}, {"temperature_c", 40}}));
-    EXPECT_EQ(records[1].conditions, (Conditions{{"gpu_ordinal", 3}}));
+    EXPECT_EQ(records[0].conditions, (Conditions{.temperature_c = 40, .gpu_ordinal = 3}));
+    EXPECT_EQ(records[1].conditions, (Conditions{.gpu_ordinal = 3}));
     frame.ordinal.reset();
     EXPECT_EQ(records_of(frame, plan.problems[0], outcome)[1].conditions, Conditions{});
 }
 
 TEST_F(Devices, ACaseThatIsTooShortSaysWhatWasRecordedInItsPlace) {
     problems(1);
-    WorkerPool pool("cpu");
-    pool.worker();
-    const SweepPlan plan = make_plan(options_, pool.hello().device, pool.hello().free);
+    SupervisedWorker worker("cpu");
+    worker.open();
+    const SweepPlan plan = make_plan(options_, worker.hello().device, worker.hello().free);
     ProblemOutcome outcome;
     outcome.cases.resize(3);
     for (ProblemOutcome::Case& ended : outcome.cases)
         ended = {.status = Status::ok, .reason = "", .verification = "oracle", .samples_ns = {5, 5, 7}};
     outcome.cases[1].resolution_ns = 5;
     RecordFrame frame;
-    frame.device = pool.hello().device;
+    frame.device = worker.hello().device;
     const auto records = records_of(frame, plan.problems[0], outcome);
-    using Conditions = std::vector<std::pair<std::string, double>>;
     EXPECT_EQ(records[0].conditions, Conditions{});
-    EXPECT_EQ(records[1].conditions, (Conditions{{"resolution_ns", 5}}));
+    EXPECT_EQ(records[1].conditions, (Conditions{.resolution_ns = 5}));
     const auto event = protocol::decode_event(protocol::encode(protocol::Event(protocol::Timed{1, {5, 5, 7}, 5})));
     EXPECT_EQ(std::get<protocol::Timed>(event).resolution_ns, 5) << "the worker says so";
 }

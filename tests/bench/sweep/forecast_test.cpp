@@ -40,8 +40,8 @@ protected:
     void record(const PlannedProblem& planned, const std::string& session, double whole,
                 std::optional<double> counting = std::nullopt) {
         ProblemOutcome outcome = timed_outcome(planned);
-        outcome.conditions = {{kProblemSeconds, whole}};
-        if (counting) outcome.conditions.emplace_back(kCountingSeconds, *counting);
+        outcome.conditions = {.problem_seconds = whole};
+        outcome.conditions.counting_seconds = counting;
         frame_.session = session;
         JournalWriter(journal_).append(records_of(frame_, planned, outcome));
     }

@@ -12,11 +12,11 @@
 namespace espalier::bench {
 namespace {
 
-class Undisturbed final : public Conditions {
+class Undisturbed final : public ConditionWatch {
 public:
     void begin_round() override {}
     bool disturbed() override { return false; }
-    std::vector<std::pair<std::string, double>> read() override { return {}; }
+    Conditions read() override { return {}; }
 };
 
 DeviceInfo device_of(DeviceKind kind) {

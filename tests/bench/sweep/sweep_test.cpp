@@ -268,7 +268,8 @@ TEST_F(Sweeping, EveryRecordSaysWhatElseTheMachineDid) {
     double user = 0;  // of all processors; some sandboxes tell none
     const bool told = std::ifstream("/proc/stat") >> label >> user && user > 0;
     for (const CaseRecord& record : results().cases) {
-        const std::map<std::string, double> conditions(record.conditions.begin(), record.conditions.end());
+        const NamedValues listed = named_values(record.conditions);
+        const std::map<std::string, double> conditions(listed.begin(), listed.end());
         for (const char* name : {"clock_share", "disturbed_share", "foreign_cpu_share", "steal_cpu_share"}) {
             if (!told && std::string(name).ends_with("cpu_share")) continue;
             ASSERT_TRUE(conditions.contains(name)) << name;
@@ -286,7 +287,7 @@ TEST_F(Sweeping, ResumingMeasuresAgainWhatWasDisturbed) {
     auto journal = load_journal(journal_file());
     std::erase_if(journal.cases, [](const CaseRecord& r) { return r.problem.find("seed=2") == std::string::npos; });
     ASSERT_EQ(journal.cases.size(), 3U);
-    for (CaseRecord& record : journal.cases) record.conditions = {{"foreign_cpu_share", 0.9}, {"processors", 1}};
+    for (CaseRecord& record : journal.cases) record.conditions = {.foreign_cpu_share = 0.9, .processors = 1};
     JournalWriter(journal_file()).append(journal.cases);
     ASSERT_EQ(run(sweep(cases + "--wait-for-quiet 0")).code, 0);
     EXPECT_EQ(cases_in(journal_file()).size(), 6U);

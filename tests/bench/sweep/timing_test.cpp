@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <random>
 
@@ -32,11 +33,11 @@ private:
     std::normal_distribution<double> normal_;
 };
 
-class Quiet : public Conditions {
+class Quiet : public ConditionWatch {
 public:
     void begin_round() override { ++rounds; }
     bool disturbed() override { return disturb && disturb(rounds); }
-    std::vector<std::pair<std::string, double>> read() override { return {}; }
+    Conditions read() override { return {}; }
 
     int rounds = 0;
     std::function<bool(int)> disturb;
@@ -101,6 +102,16 @@ TEST_F(Timing, EveryRoundTakesOneSampleOfEachInRandomOrder) {
     }
     EXPECT_GT(orders.size(), 20U);
     for (std::size_t i = 1; i < 5; ++i) EXPECT_EQ(samples(i), samples(0));
+}
+
+TEST_F(Timing, SamplesGoToTheirCandidates) {
+    const std::array<double, 4> nanoseconds{1000, 9000, 2000, 40'000};  // two of them are eliminated soon
+    for (const double each : nanoseconds) add(std::to_string(each), each);
+    run({.noise = 1e-9});
+    EXPECT_LT(samples(1), samples(0));
+    for (std::size_t i = 0; i < 4; ++i)
+        for (const double sample : candidates_[i].samples_ns)
+            EXPECT_NEAR(sample, nanoseconds.at(i), 0.4 * nanoseconds.at(i));
 }
 
 TEST_F(Timing, TheSameSeedGivesTheSameOrder) {

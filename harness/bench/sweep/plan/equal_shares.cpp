@@ -8,7 +8,6 @@
 #include <set>
 
 #include "harness/bench/records/disturbance.hpp"
-#include "harness/bench/sweep/plan/forecast.hpp"
 
 namespace espalier::bench {
 namespace {
@@ -19,12 +18,6 @@ constexpr double kMore = 1.5;
 // Verifying after the timing has no deadline and may take a quarter of a problem's time beyond its end. In the first
 // pass later problems make up for it; after the second nothing comes.
 constexpr double kKept = 0.8;
-
-double seconds_of_problem(const CaseRecord& record) {
-    const auto found =
-        std::ranges::find_if(record.conditions, [](const auto& each) { return each.first == kProblemSeconds; });
-    return found == record.conditions.end() ? 0 : found->second;
-}
 
 }  // namespace
 
@@ -78,7 +71,7 @@ void EqualShares::finished(const Task& task, std::span<const CaseRecord> records
     const auto disturbed =
         std::ranges::find_if(records, [](const CaseRecord& record) { return disturbance_of(record).has_value(); });
     if (task.visit == 0 && disturbed != records.end())
-        disturbed_.push_back({task.problem, seconds_of_problem(*disturbed)});
+        disturbed_.push_back({task.problem, disturbed->conditions.problem_seconds.value_or(0)});
 }
 
 std::size_t EqualShares::remaining() const { return order_.empty() ? cut_.size() : order_.size(); }

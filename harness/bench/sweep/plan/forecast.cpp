@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <optional>
 #include <set>
 
 #include "harness/bench/records/journal.hpp"
@@ -12,12 +11,6 @@
 
 namespace espalier::bench {
 namespace {
-
-std::optional<double> condition(const CaseRecord& record, const char* name) {
-    const auto found = std::ranges::find(record.conditions, name, [](const auto& c) { return c.first; });
-    if (found == record.conditions.end()) return std::nullopt;
-    return found->second;
-}
 
 double log_size_of(double bytes, double ops) { return std::log(1 + bytes + ops); }
 
@@ -44,18 +37,16 @@ Forecast::Forecast(const std::filesystem::path& results, const std::vector<std::
 }
 
 void Forecast::add(const CaseRecord& record) {
-    const auto whole = condition(record, kProblemSeconds);
-    if (!whole) return;
-    const auto counting = condition(record, kCountingSeconds);
-    const double measuring = *whole - counting.value_or(0);
+    const Conditions& conditions = record.conditions;
+    if (!conditions.problem_seconds) return;
+    const double counting = conditions.counting_seconds.value_or(0);
+    const double measuring = *conditions.problem_seconds - counting;
     Taken& taken = families_[record.family][record.problem];
     // Of another sweep: the later one counts.
     if (taken.measuring != measuring)
-        taken = {.measuring = measuring,
-                 .counting = counting.value_or(0),
-                 .log_size = log_size_of(record.bytes, record.ops)};
+        taken = {.measuring = measuring, .counting = counting, .log_size = log_size_of(record.bytes, record.ops)};
     ++taken.cases;
-    taken.counted_cases += counting.has_value();
+    taken.counted_cases += conditions.counting_seconds.has_value();
 }
 
 double Forecast::seconds(const PlannedProblem& planned, double otherwise) const {

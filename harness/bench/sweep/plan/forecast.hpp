@@ -13,11 +13,6 @@ namespace espalier::bench {
 struct CaseRecord;
 struct PlannedProblem;
 
-/// Conditions of every measured case that say how long its whole problem took, in seconds: preparing, verification,
-/// timing and counters of all its candidates; and the counters' part of that, where they were asked for.
-inline constexpr const char* kProblemSeconds = "problem_seconds";
-inline constexpr const char* kCountingSeconds = "counting_seconds";
-
 /// How long problems take, by what sweeps of this device have recorded in journals and the results folder.
 class Forecast {
 public:

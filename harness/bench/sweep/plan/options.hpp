@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,10 +13,6 @@
 
 namespace espalier::bench {
 
-class Strategy;
-struct SweepPlan;
-struct Recorded;
-
 /// How much of a problem's time goes into verifying what its variants compute (verify.hpp).
 enum class Verification {
     once,      ///< a run of each case before it is timed and one after, on the same inputs
@@ -26,9 +21,6 @@ enum class Verification {
 };
 /// only: what earlier records lack, without timing anything again.
 enum class CounterMode { off, automatic, require, only };
-
-/// Makes the strategy of a plan of which something may be recorded.
-using MakeStrategy = std::function<std::unique_ptr<Strategy>(const SweepPlan& plan, const Recorded& recorded)>;
 
 /// The problems of a family on a device, as canonical keys.
 using ProblemsOf = std::function<std::vector<std::string>(const Family&, const DeviceInfo&)>;
@@ -62,7 +54,6 @@ struct SweepOptions {
     Verification verification = Verification::budgeted;
     CounterMode counters = CounterMode::automatic;
     bool ceilings = true;   ///< measured first, unless a journal that is resumed has them; else no rooflines
-    MakeStrategy strategy;  ///< what measures less than everything; none: EqualShares
     std::filesystem::path journal_folder = "results/journal";
     std::filesystem::path results_folder = "results";
     std::filesystem::path forecast_folder;  ///< results that forecasts are made from; none: results_folder

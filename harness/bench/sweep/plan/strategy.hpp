@@ -4,7 +4,6 @@
 #include <limits>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "harness/bench/records/case_record.hpp"
@@ -21,13 +20,6 @@ struct Task {
     std::vector<std::size_t> cases;      ///< of the problem's planned ones; none means all of them
     double seconds = kUnlimitedSeconds;  ///< it may take so long, all in all
     std::size_t visit = 0;               ///< how often the problem was handed out before; the queue counts
-};
-
-/// Cases of a problem that a strategy skipped, and why.
-struct SkippedCases {
-    std::size_t problem = 0;         ///< index among the plan's problems
-    std::vector<std::size_t> cases;  ///< of the problem's planned ones
-    std::string reason;
 };
 
 /// What a strategy chooses by, beside the plan and the records that came back.
@@ -57,10 +49,6 @@ public:
 
     /// Tasks still to come, as far as is known, for the forecast of the remaining time.
     [[nodiscard]] virtual std::size_t remaining() const = 0;
-
-    /// When there is no next task: the cases that were in none and that were not recorded before. They are recorded as
-    /// not measured, so that no case of the plan is missing.
-    [[nodiscard]] virtual std::vector<SkippedCases> skipped_cases() const { return {}; }
 };
 
 }  // namespace espalier::bench

@@ -9,9 +9,9 @@ namespace espalier::bench {
 namespace {
 
 /// Without the optional ones at their default, as in the key.
-std::vector<std::pair<std::string, double>> features_of(const Family& family, const std::string& problem) {
+NamedValues features_of(const Family& family, const std::string& problem) {
     const auto values = family.feature_values(problem), defaults = family.feature_values("");
-    std::vector<std::pair<std::string, double>> features;
+    NamedValues features;
     for (std::size_t f = 0; f < values.size(); ++f)
         if (!family.features()[f].optional || values[f] != defaults[f])
             features.emplace_back(family.features()[f].name, values[f]);
@@ -71,10 +71,9 @@ std::vector<CaseRecord> records_of(const RecordFrame& frame, const PlannedProble
         if (ended.status == Status::ok) {
             add_times(record, ended);
             record.conditions = outcome.conditions;
-            if (ended.resolution_ns > 0) record.conditions.emplace_back(kResolutionCondition, ended.resolution_ns);
+            if (ended.resolution_ns > 0) record.conditions.resolution_ns = ended.resolution_ns;
         }
-        if (frame.ordinal) record.conditions.emplace_back(kOrdinalCondition, *frame.ordinal);
-        std::ranges::sort(record.conditions);
+        record.conditions.gpu_ordinal = frame.ordinal;
         add_counters(record, ended, frame.counters);
         records.push_back(std::move(record));
     }

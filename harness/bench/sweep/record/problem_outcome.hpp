@@ -1,11 +1,10 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "harness/bench/records/case_record.hpp"
-#include "harness/bench/sweep/plan/plan.hpp"
+#include "harness/bench/sweep/record/time_spent.hpp"
 
 namespace espalier::bench {
 
@@ -15,18 +14,14 @@ struct ProblemOutcome {
         Status status = Status::not_measured;
         std::string reason, verification;
         std::vector<double> samples_ns;
-        std::vector<std::pair<std::string, double>> counters;
+        NamedValues counters;
         std::string counters_reason;
         double resolution_ns = 0;  ///< recorded in place of shorter samples; 0 if there were none
     };
     std::vector<Case> cases;
-    std::vector<std::pair<std::string, double>> conditions;
-    double timing_seconds = 0, verification_seconds = 0, counting_seconds = 0;
-    double lost_seconds = 0;  ///< in attempts that ended with the worker
-    bool stopped = false;     ///< by the user; the cases are worth nothing
+    Conditions conditions;
+    TimeSpent spent;
+    bool stopped = false;  ///< by the user; the cases are worth nothing
 };
-
-/// The outcome of a problem none of whose cases ran: `status` for all that could; the others are unsupported.
-ProblemOutcome without_running(const PlannedProblem& planned, Status status, const std::string& reason);
 
 }  // namespace espalier::bench

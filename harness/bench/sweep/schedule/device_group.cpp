@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <iterator>
 #include <set>
 
 #include "harness/base/clock.hpp"
@@ -20,22 +18,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<int> ordinal_of(const std::string& device) {
-    int ordinal = 0;
-    const auto [end, error] = std::from_chars(device.data(), device.data() + device.size(), ordinal);
-    if (error != std::errc{} || end != device.data() + device.size()) return std::nullopt;
-    return ordinal;
-}
-
 std::unique_ptr<Strategy> make_strategy(const SweepOptions& options, const SweepPlan& plan, const Recorded& recorded) {
     if (options.counters == CounterMode::only)
         return std::make_unique<TaskList>(without_counters(plan, recorded), options.seed);
-    if (options.strategy) return options.strategy(plan, recorded);
     return std::make_unique<EqualShares>(plan.problems.size(), recorded.open, options.seed);
 }
 
 /// What every one of the workers may use at once.
-FreeMemory common_memory(const std::vector<std::unique_ptr<WorkerPool>>& workers, std::size_t sharing) {
+FreeMemory common_memory(const Workers& workers, std::size_t sharing) {
     FreeMemory free = workers.front()->hello().free;
     for (const auto& worker : workers) {
         free.device = std::min(free.device, worker->hello().free.device);
@@ -47,8 +37,7 @@ FreeMemory common_memory(const std::vector<std::unique_ptr<WorkerPool>>& workers
 
 }  // namespace
 
-DeviceGroup::DeviceGroup(const SweepOptions& options, std::vector<std::unique_ptr<WorkerPool>> workers,
-                         std::size_t sharing, const std::string& session)
+DeviceGroup::DeviceGroup(const SweepOptions& options, Workers workers, std::size_t sharing, const std::string& session)
     : options_(options) {
     const protocol::Hello& hello = workers.front()->hello();
     frame_ = {.device = hello.device,
@@ -60,7 +49,7 @@ DeviceGroup::DeviceGroup(const SweepOptions& options, std::vector<std::unique_pt
               .counters = options.counters != CounterMode::off,
               .ordinal = {}};
     plan_ = make_plan(options, hello.device, common_memory(workers, sharing));
-    for (auto& worker : workers) lanes_.push_back({.pool = std::move(worker)});
+    for (auto& worker : workers) lanes_.push_back({.worker = std::move(worker)});
     for (std::size_t i = 0; i < lanes_.size(); ++i) lanes_[i].path = journal_path(i);
     if (options.resume) earlier_ = journals_of(options.journal_folder, frame_.device.key);
     recorded_ = options.resume ? what_is_recorded(earlier_, plan_, frame_, options_.wait_for_quiet_seconds > 0)
@@ -69,7 +58,7 @@ DeviceGroup::DeviceGroup(const SweepOptions& options, std::vector<std::unique_pt
 
 void DeviceGroup::lock_devices(DeviceLock& lock) const {
     for (const Lane& lane : lanes_) {
-        const DeviceInfo& device = lane.pool->hello().device;
+        const DeviceInfo& device = lane.worker->hello().device;
         if (device.kind == DeviceKind::cpu)
             lock.take_cpus(device::thread_cpus(), device.key);
         else if (!device.uuid.empty())
@@ -80,9 +69,9 @@ void DeviceGroup::lock_devices(DeviceLock& lock) const {
 /// One file per device and shard: a shard of a cluster, and a worker, appends to a file of its own.
 fs::path DeviceGroup::journal_path(std::size_t lane) const {
     std::string name = frame_.device.key;
-    const std::string& device = lanes_[lane].pool->name();
+    const std::string& device = lanes_[lane].worker->name();
     if (lanes_.size() > 1)
-        name += ordinal_of(device) ? fmt::format(".gpu-{}", device) : fmt::format(".{}-{}", device, lane);
+        name += gpu_ordinal(device) ? fmt::format(".gpu-{}", device) : fmt::format(".{}-{}", device, lane);
     if (options_.shards > 1) name += fmt::format(".shard-{}-of-{}", options_.shard, options_.shards);
     return options_.journal_folder / (name + ".jsonl");
 }
@@ -120,16 +109,16 @@ double DeviceGroup::expected_seconds() const {
 void DeviceGroup::require_counters() {
     if (options_.counters != CounterMode::require && options_.counters != CounterMode::only) return;
     for (const Lane& lane : lanes_)
-        if (const std::string refusal = counters_refusal(*lane.pool); !refusal.empty())
-            throw NoUsableDevice("device " + lane.pool->name() + ": no hardware counters: " + refusal);
+        if (const std::string refusal = lane.worker->counters_refusal(); !refusal.empty())
+            throw NoUsableDevice("device " + lane.worker->name() + ": no hardware counters: " + refusal);
 }
 
 void DeviceGroup::measure_ceilings(SweepProgress& progress, QuietWatch& quiet) {
     if (!options_.ceilings || recorded_.open.empty() || frame_.device.bytes_per_second > 0) return;
-    waiting_seconds_ = quiet.wait(frame_.device.kind);
-    const Stopwatch watch(ceilings_seconds_);
+    spent_.waiting += quiet.wait(frame_.device.kind);
+    const Stopwatch watch(spent_.ceilings);
     for (const Lane& lane : lanes_) {
-        const auto measured = with_ceilings(*lane.pool, [&] { progress.show("measuring the device's ceilings"); });
+        const auto measured = lane.worker->measure_ceilings([&] { progress.show("measuring the device's ceilings"); });
         if (measured) frame_.device = *measured;
         if (measured || stop_requested()) return;
     }
@@ -164,34 +153,24 @@ PlanRecord DeviceGroup::plan_record() const {
 void DeviceGroup::run(std::size_t number, SweepProgress& progress, QuietWatch& quiet) {
     Lane& lane = lanes_.at(number);
     RecordFrame frame = frame_;
-    frame.ordinal = ordinal_of(lane.pool->name());
-    DeviceLoop loop({options_, plan_, recorded_, *queue_, statuses_, progress, &quiet}, *lane.pool, *lane.journal,
+    frame.ordinal = gpu_ordinal(lane.worker->name());
+    DeviceLoop loop({options_, plan_, recorded_, *queue_, statuses_, progress, &quiet}, *lane.worker, *lane.journal,
                     std::move(frame), first_number_ + number);
+    std::string lost;
     try {
         loop.run();
     } catch (const NoUsableDevice& error) {
-        lane.lost = error.what();
-        progress.log_error("espalier: " + lane.lost + "; its part is left to the others, if there are any");
+        lost = error.what();
+        progress.log_error("espalier: " + lost + "; its part is left to the others, if there are any");
     } catch (...) {
         lane.error = std::current_exception();
         queue_->close();  // what stopped this one, a full disk for example, stops all
     }
-    lane.totals = loop.totals();
-    lane.pool->discard();
+    lane.summary = loop.summary();
+    lane.summary.journal = lane.path.string();
+    lane.summary.lost = lost;
+    lane.worker->stop();
     progress.idle(first_number_ + number);
-}
-
-void DeviceGroup::record_skipped() {
-    if (!queue_->exhausted()) return;
-    std::vector<CaseRecord> records;
-    for (const SkippedCases& skipped : queue_->skipped_cases()) {
-        const PlannedProblem planned = plan_.problems.at(skipped.problem).only(skipped.cases);
-        std::ranges::move(records_of(frame_, planned, without_running(planned, Status::not_measured, skipped.reason)),
-                          std::back_inserter(records));
-    }
-    if (records.empty()) return;
-    lanes_.front().journal->append(records);
-    statuses_.add(records);
 }
 
 std::vector<std::exception_ptr> DeviceGroup::errors() const {
@@ -210,22 +189,11 @@ SweepSummary DeviceGroup::summary(double start) const {
     summary.not_measured = statuses_.not_measured();
     summary.disturbed_problems = statuses_.disturbed_problems();
     summary.disturbance = statuses_.disturbance();
-    summary.ceilings_seconds = ceilings_seconds_;
-    summary.waiting_seconds = waiting_seconds_;
+    summary.spent = spent_;
     std::set<fs::path> journals(earlier_.begin(), earlier_.end());
     for (const Lane& lane : lanes_) {
-        const WorkerTotals& totals = lane.totals;
-        summary.timing_seconds += totals.timing_seconds;
-        summary.verification_seconds += totals.verification_seconds;
-        summary.counting_seconds += totals.counting_seconds;
-        summary.lost_seconds += totals.lost_seconds;
-        summary.waiting_seconds += totals.waiting_seconds;
-        summary.workers.push_back({.device = lane.pool->name(),
-                                   .journal = lane.path.string(),
-                                   .problems = totals.problems,
-                                   .cases = totals.cases,
-                                   .wall_seconds = totals.wall_seconds,
-                                   .lost = lane.lost});
+        summary.spent += lane.summary.spent;
+        summary.workers.push_back(lane.summary);
         journals.insert(lane.path);
     }
     for (const fs::path& path : journals) summary.journals.push_back(path.string());

@@ -14,13 +14,14 @@
 
 namespace espalier::bench {
 
+using Workers = std::vector<std::unique_ptr<SupervisedWorker>>;
+
 /// Equal devices of this host, swept together: one plan, one queue, and for each device a worker and a journal.
 class DeviceGroup {
 public:
     /// The workers have said hello, all with the same device key, driver and runtime. `sharing` workers of this sweep
     /// share the host's memory.
-    DeviceGroup(const SweepOptions& options, std::vector<std::unique_ptr<WorkerPool>> workers, std::size_t sharing,
-                const std::string& session);
+    DeviceGroup(const SweepOptions& options, Workers workers, std::size_t sharing, const std::string& session);
 
     [[nodiscard]] DryRun estimate() const;
 
@@ -38,21 +39,16 @@ public:
     /// Measures with one of the workers until nothing is left, each from a thread of its own. Throws nothing.
     void run(std::size_t lane, SweepProgress& progress, QuietWatch& quiet);
 
-    /// When all workers have returned: journals what the strategy skipped, if it came to its end. Throws
-    /// `BadData` if the journal cannot be written.
-    void record_skipped();
-
     /// When all workers have returned: what ended them, other than the loss of a device.
     [[nodiscard]] std::vector<std::exception_ptr> errors() const;
     [[nodiscard]] SweepSummary summary(double start) const;
 
 private:
     struct Lane {
-        std::unique_ptr<WorkerPool> pool;
+        std::unique_ptr<SupervisedWorker> worker;
         std::filesystem::path path;
         std::unique_ptr<JournalWriter> journal;
-        WorkerTotals totals;
-        std::string lost;
+        WorkerSummary summary;
         std::exception_ptr error;
     };
 
@@ -69,7 +65,7 @@ private:
     StatusCount statuses_;
     std::unique_ptr<ProblemQueue> queue_;
     std::size_t first_number_ = 0;  ///< of the group's workers in the progress line
-    double ceilings_seconds_ = 0, waiting_seconds_ = 0;
+    TimeSpent spent_;               ///< by the group itself
 };
 
 }  // namespace espalier::bench

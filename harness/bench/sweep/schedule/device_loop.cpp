@@ -7,7 +7,6 @@
 #include "harness/base/clock.hpp"
 #include "harness/base/stop.hpp"
 #include "harness/base/text/printable.hpp"
-#include "harness/bench/sweep/plan/forecast.hpp"
 #include "harness/bench/sweep/worker/devices.hpp"
 
 namespace espalier::bench {
@@ -15,9 +14,15 @@ namespace {
 
 /// A problem that two devices were lost over is not tried on a third.
 ProblemOutcome quarantined(const PlannedProblem& planned, const std::string& how) {
-    return without_running(
-        planned, Status::crashed,
-        "in quarantine: two devices were lost while this problem was measured; the second: " + printable(how));
+    const std::string reason =
+        "in quarantine: two devices were lost while this problem was measured; the second: " + printable(how);
+    ProblemOutcome outcome;
+    for (const PlannedCase& each : planned.cases) {
+        const bool runs = each.unsupported.empty();
+        outcome.cases.push_back(
+            {.status = runs ? Status::crashed : Status::unsupported, .reason = runs ? reason : each.unsupported});
+    }
+    return outcome;
 }
 
 /// The time for timing is meant for a dozen candidates; a few of them need less, however close they are.
@@ -51,11 +56,11 @@ double timing_seconds(const SweepOptions& options) {
 }
 
 void DeviceLoop::run() {
-    const Stopwatch watch(totals_.wall_seconds);
+    const Stopwatch watch(summary_.wall_seconds);
     wait_for_quiet();
     while (const auto task = shared_.queue.next(shared_.quiet && shared_.quiet->quiet())) {
         measure(*task);
-        shared_.progress.idle(worker_);  // it may wait for the others' records now
+        shared_.progress.idle(number_);  // it may wait for the others' records now
         wait_for_quiet();
     }
 }
@@ -63,7 +68,7 @@ void DeviceLoop::run() {
 /// Before a task is taken: its share is then of the time that waiting leaves.
 void DeviceLoop::wait_for_quiet() {
     if (!shared_.quiet || shared_.options.counters == CounterMode::only) return;  // counters are of no time
-    if (shared_.queue.progress().remaining > 0) totals_.waiting_seconds += shared_.quiet->wait(frame_.device.kind);
+    if (shared_.queue.progress().remaining > 0) summary_.spent.waiting += shared_.quiet->wait(frame_.device.kind);
 }
 
 void DeviceLoop::measure(const Task& task) {
@@ -83,14 +88,11 @@ void DeviceLoop::measure(const Task& task) {
 ProblemOutcome DeviceLoop::run_task(const Task& task, const PlannedProblem& planned) {
     const double begun = steady_seconds();
     const ProblemBudget budget = budget_of(task);
-    ProblemOutcome outcome = run_problem(pool_, planned, shared_.options, budget,
-                                         [&](const std::string& what) { shared_.progress.update(worker_, what); });
-    outcome.conditions.emplace_back(kProblemSeconds, steady_seconds() - begun);
-    if (frame_.counters) outcome.conditions.emplace_back(kCountingSeconds, outcome.counting_seconds);
-    totals_.timing_seconds += outcome.timing_seconds;
-    totals_.verification_seconds += outcome.verification_seconds;
-    totals_.counting_seconds += outcome.counting_seconds;
-    totals_.lost_seconds += outcome.lost_seconds;
+    ProblemOutcome outcome = run_problem(worker_, planned, shared_.options, budget,
+                                         [&](const std::string& what) { shared_.progress.update(number_, what); });
+    outcome.conditions.problem_seconds = steady_seconds() - begun;
+    if (frame_.counters) outcome.conditions.counting_seconds = outcome.spent.counting;
+    summary_.spent += outcome.spent;
     return outcome;
 }
 
@@ -117,8 +119,8 @@ void DeviceLoop::record(const Task& task, const PlannedProblem& planned, const P
         tell_failures(records);
         journal_.append(records);
         shared_.statuses.add(records);
-        ++totals_.problems;
-        totals_.cases += records.size();
+        ++summary_.problems;
+        summary_.cases += records.size();
     }
     shared_.queue.finished(task, records);
 }

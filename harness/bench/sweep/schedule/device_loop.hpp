@@ -13,9 +13,10 @@
 #include "harness/bench/sweep/record/status_count.hpp"
 #include "harness/bench/sweep/schedule/problem_queue.hpp"
 #include "harness/bench/sweep/schedule/quiet_watch.hpp"
+#include "harness/bench/sweep/schedule/sweep.hpp"
 #include "harness/bench/sweep/schedule/sweep_progress.hpp"
 #include "harness/bench/sweep/worker/problem_run.hpp"
-#include "harness/bench/sweep/worker/worker_pool.hpp"
+#include "harness/bench/sweep/worker/supervised_worker.hpp"
 
 namespace espalier::bench {
 
@@ -34,22 +35,14 @@ struct SharedSweep {
     QuietWatch* quiet = nullptr;  ///< none: it never waits
 };
 
-/// What one worker did, and where its time went.
-struct WorkerTotals {
-    std::size_t problems = 0, cases = 0;
-    double wall_seconds = 0;
-    double timing_seconds = 0, verification_seconds = 0, counting_seconds = 0;
-    double lost_seconds = 0;     ///< to cases that crashed the worker
-    double waiting_seconds = 0;  ///< for quiet
-};
-
 /// Measures task after task on one device, until there is none, and appends what comes of each to the journal.
 class DeviceLoop {
 public:
-    /// `worker` is this one's number in the progress line.
-    DeviceLoop(const SharedSweep& shared, WorkerPool& pool, JournalWriter& journal, RecordFrame frame,
-               std::size_t worker)
-        : shared_(shared), pool_(pool), journal_(journal), frame_(std::move(frame)), worker_(worker) {
+    /// `number` is the worker's in the progress line.
+    DeviceLoop(const SharedSweep& shared, SupervisedWorker& worker, JournalWriter& journal, RecordFrame frame,
+               std::size_t number)
+        : shared_(shared), worker_(worker), journal_(journal), frame_(std::move(frame)), number_(number) {
+        summary_.device = worker.name();
         if (shared.options.counters == CounterMode::only) earlier_ = latest_by_case(shared.recorded.records);
     }
 
@@ -57,7 +50,7 @@ public:
     /// cannot be written.
     void run();
 
-    [[nodiscard]] const WorkerTotals& totals() const { return totals_; }
+    [[nodiscard]] const WorkerSummary& summary() const { return summary_; }
 
 private:
     void wait_for_quiet();
@@ -68,12 +61,12 @@ private:
     void tell_failures(const std::vector<CaseRecord>& records);
 
     SharedSweep shared_;
-    WorkerPool& pool_;
+    SupervisedWorker& worker_;
     JournalWriter& journal_;
     RecordFrame frame_;
-    std::size_t worker_;
+    std::size_t number_;
     std::map<std::string, const CaseRecord*> earlier_;  ///< what `--counters only` adds to
-    WorkerTotals totals_;
+    WorkerSummary summary_;
 };
 
 }  // namespace espalier::bench

@@ -79,11 +79,6 @@ bool ProblemQueue::exhausted() const {
     return exhausted_ || (in_flight_ == 0 && returned_.empty() && strategy_->remaining() == 0);
 }
 
-std::vector<SkippedCases> ProblemQueue::skipped_cases() const {
-    const std::lock_guard lock(mutex_);
-    return strategy_->skipped_cases();
-}
-
 QueueProgress ProblemQueue::progress() const {
     const std::lock_guard lock(mutex_);
     return {done_, in_flight_ + returned_.size() + (exhausted_ ? 0 : strategy_->remaining())};

@@ -44,9 +44,6 @@ public:
     [[nodiscard]] bool exhausted() const;
     [[nodiscard]] QueueProgress progress() const;
 
-    /// What the strategy skipped.
-    [[nodiscard]] std::vector<SkippedCases> skipped_cases() const;
-
 private:
     std::optional<Task> take(bool quiet);
     double seconds_left() const;

@@ -22,8 +22,6 @@
 namespace espalier::bench {
 namespace {
 
-using Workers = std::vector<std::unique_ptr<WorkerPool>>;
-
 /// Workers of GPUs share the processors; CPU devices are those processors.
 ProcessorShare processors_of(const std::vector<std::string>& devices, std::size_t index) {
     return devices[index] == "cpu" ? ProcessorShare{} : ProcessorShare{index, devices.size()};
@@ -34,10 +32,10 @@ ProcessorShare processors_of(const std::vector<std::string>& devices, std::size_
 Workers open_workers(const std::vector<std::string>& devices, std::vector<std::string>& left_out) {
     Workers started, usable;
     for (std::size_t i = 0; i < devices.size(); ++i)
-        started.emplace_back(std::make_unique<WorkerPool>(devices[i], processors_of(devices, i)))->start();
+        started.emplace_back(std::make_unique<SupervisedWorker>(devices[i], processors_of(devices, i)))->start();
     for (auto& worker : started) {
         try {
-            worker->worker();
+            worker->open();
             usable.push_back(std::move(worker));
         } catch (const NoUsableDevice& error) {
             left_out.emplace_back(error.what());
@@ -49,7 +47,7 @@ Workers open_workers(const std::vector<std::string>& devices, std::vector<std::s
 
 /// By what must agree for measurements to be pooled, in the order of the first of each.
 std::vector<Workers> grouped(Workers workers) {
-    const auto identity = [](const WorkerPool& worker) {
+    const auto identity = [](const SupervisedWorker& worker) {
         const protocol::Hello& hello = worker.hello();
         return std::tie(hello.device.key, hello.device.name, hello.driver, hello.runtime);
     };
@@ -108,10 +106,7 @@ void rethrow_errors(const std::list<DeviceGroup>& groups, SweepProgress& progres
 
 double SweepSummary::overhead_share() const {
     const double all = wall_seconds * static_cast<double>(workers.size());
-    if (!(all > 0)) return 0;
-    const double accounted =
-        timing_seconds + verification_seconds + counting_seconds + ceilings_seconds + lost_seconds + waiting_seconds;
-    return std::max(0.0, 1 - accounted / all);
+    return all > 0 ? std::max(0.0, 1 - spent.total() / all) : 0;
 }
 
 std::size_t SweepSummary::failed() const {
@@ -164,7 +159,6 @@ SweepOutcome sweep(const SweepOptions& options, const std::vector<std::string>& 
     run_all(groups, progress, quiet);
     rethrow_errors(groups, progress);
     for (DeviceGroup& group : groups) {
-        group.record_skipped();
         outcome.summaries.push_back(group.summary(start));
         outcome.interrupted |= outcome.summaries.back().unfinished && stop_requested();
     }

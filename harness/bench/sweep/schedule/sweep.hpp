@@ -8,6 +8,7 @@
 #include "harness/bench/records/case_record.hpp"
 #include "harness/bench/records/disturbance.hpp"
 #include "harness/bench/sweep/plan/options.hpp"
+#include "harness/bench/sweep/record/time_spent.hpp"
 
 namespace espalier::bench {
 
@@ -16,7 +17,8 @@ struct WorkerSummary {
     std::string device, journal;
     std::size_t problems = 0, cases = 0;  ///< measured by it, those twice that were measured again
     double wall_seconds = 0;              ///< from its first task until there was none
-    std::string lost;                     ///< why it did not go on to the end
+    TimeSpent spent;
+    std::string lost;  ///< why it did not go on to the end
 };
 
 /// What a sweep of equal devices did, and where the time of all of them went.
@@ -30,10 +32,8 @@ struct SweepSummary {
     std::size_t disturbed_problems = 0;               ///< of those that this run recorded
     std::optional<Disturbance> disturbance;           ///< what is typical of these
     double wall_seconds = 0;
-    double timing_seconds = 0, verification_seconds = 0, counting_seconds = 0, ceilings_seconds = 0;
-    double lost_seconds = 0;     ///< to cases that crashed the worker
-    double waiting_seconds = 0;  ///< for other programs to leave the processors alone
-    bool unfinished = false;     ///< problems are left, because of the user or for want of a device
+    TimeSpent spent;          ///< by all devices together
+    bool unfinished = false;  ///< problems are left, because of the user or for want of a device
 
     /// Share of the devices' wall-clock time that went neither into measuring nor into verifying.
     [[nodiscard]] double overhead_share() const;

@@ -4,16 +4,16 @@
 #include <charconv>
 
 #include "harness/bench/families/family.hpp"
-#include "harness/bench/sweep/worker/worker_pool.hpp"
+#include "harness/bench/sweep/worker/supervised_worker.hpp"
 
 namespace espalier::bench {
 namespace {
 
 /// Asking a worker keeps CUDA out of this process, which lives as long as the sweep.
 std::vector<std::string> all_devices() {
-    WorkerPool first("0");
+    SupervisedWorker first("0");
     try {
-        first.worker();
+        first.open();
     } catch (const NoUsableDevice&) {
         // A sweep of it will say why, if there is one. A worker that ended without a word did so for a reason.
     }

@@ -8,7 +8,7 @@
 #include "harness/base/files/started_program.hpp"
 #include "harness/base/text/printable.hpp"
 #include "harness/bench/sweep/worker/devices.hpp"
-#include "harness/bench/sweep/worker/worker_pool.hpp"
+#include "harness/bench/sweep/worker/supervised_worker.hpp"
 
 namespace espalier::bench {
 namespace {
@@ -46,15 +46,17 @@ std::string version_of(const std::string& nvcc) {
 Examination examine(const std::string& name, bool ceilings) {
     Examination found{.name = name};
     try {
-        WorkerPool pool(name);
-        pool.worker();
-        found.device = pool.hello().device;
-        found.driver = pool.hello().driver;
-        found.runtime = pool.hello().runtime;
-        found.free = pool.hello().free;
-        if (ceilings) found.device = with_ceilings(pool, [] {}).value_or(found.device);
-        if (ceilings && found.device.kind == DeviceKind::cuda) found.copies = copy_rates(pool).value_or(CopyRates{});
-        found.counters_refusal = counters_refusal(pool);
+        SupervisedWorker worker(name);
+        worker.open();
+        const protocol::Hello& hello = worker.hello();
+        found.device = hello.device;
+        found.driver = hello.driver;
+        found.runtime = hello.runtime;
+        found.free = hello.free;
+        if (ceilings) found.device = worker.measure_ceilings([] {}).value_or(found.device);
+        if (ceilings && found.device.kind == DeviceKind::cuda)
+            found.copies = worker.measure_copies().value_or(CopyRates{});
+        found.counters_refusal = worker.counters_refusal();
     } catch (const NoUsableDevice& error) {
         found.refusal = error.what();
     }

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/bench/profile/copy_rates.hpp"
 #include "harness/bench/sweep/plan/plan.hpp"
-#include "harness/bench/sweep/worker/copy_rates.hpp"
 #include "kernels/core/device_info.hpp"
 
 namespace espalier::bench {

@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <random>
 #include <utility>
 
 #include "harness/base/clock.hpp"
 #include "harness/base/text/printable.hpp"
-#include "harness/bench/records/codec.hpp"
 
 namespace espalier::bench {
 namespace {
@@ -30,15 +28,15 @@ std::string_view doing(Phase phase) {
 /// The attempts at one problem.
 class ProblemRun {
 public:
-    ProblemRun(WorkerPool& pool, const PlannedProblem& planned, const SweepOptions& options,
+    ProblemRun(SupervisedWorker& worker, const PlannedProblem& planned, const SweepOptions& options,
                const ProblemBudget& budget, const std::function<void(const std::string&)>& tick)
-        : pool_(pool), planned_(planned), options_(options), budget_(budget), tick_(tick) {
+        : worker_(worker), planned_(planned), options_(options), budget_(budget), tick_(tick) {
         outcome_.cases.resize(planned.cases.size());
         for (std::size_t i = 0; i < planned.cases.size(); ++i)
             if (planned.cases[i].unsupported.empty())
                 open_.push_back(i);
             else
-                outcome_.cases[i] = {Status::unsupported, planned.cases[i].unsupported, {}, {}, {}, {}};
+                outcome_.cases[i] = {.status = Status::unsupported, .reason = planned.cases[i].unsupported};
         // In case time runs out the baseline comes first, without which nothing can be learnt from the problem, then
         // every variant's default; random within.
         std::mt19937_64 random(budget.seed);
@@ -56,41 +54,24 @@ public:
             if (attempt(deadline - steady_seconds())) break;
         for (const std::size_t i : open_)
             if (outcome_.cases[i].samples_ns.empty() && options_.counters != CounterMode::only)
-                outcome_.cases[i] = {Status::not_measured, kTimeBudget, {}, {}, {}, {}};
+                outcome_.cases[i] = {.status = Status::not_measured, .reason = kTimeBudget};
         return std::move(outcome_);
     }
 
 private:
-    using Event = protocol::Event;
-
     /// True when the problem is finished as far as it can be.
     bool attempt(double seconds_left) {
         asked_ = open_;
-        const std::size_t open_before = open_.size();
         const double begun = steady_seconds();
-        WorkerProcess& worker = pool_.worker();
-        worker.send(protocol::encode(request(seconds_left)));
+        worker_.send(request(seconds_left));
         while (true) {
-            const auto outcome = worker.wait(options_.timeout_seconds, [&] { tick_(activity(worker.page())); });
-            if (const auto* event = std::get_if<Event>(&outcome)) {
+            const auto outcome = worker_.wait(options_.timeout_seconds, [&] { tick_(activity()); });
+            if (const auto* event = std::get_if<protocol::Event>(&outcome)) {
                 if (std::visit([&](const auto& e) { return on(e); }, *event)) return true;
                 continue;
             }
-            outcome_.lost_seconds += steady_seconds() - begun;
-            if (keep_what_was_timed(outcome, worker.page())) {
-                pool_.discard();
-                return true;
-            }
-            if (without_baseline(outcome, worker.page())) {
-                pool_.discard();
-                return false;
-            }
-            blame(outcome, worker.page());
-            // Without progress it would go on for ever.
-            if (open_.size() == open_before)
-                close_all(Status::crashed, "the worker keeps ending without a known cause");
-            pool_.discard();
-            return outcome_.stopped;
+            outcome_.spent.lost += steady_seconds() - begun;
+            return on(std::get<WorkerEnd>(outcome));
         }
     }
 
@@ -142,9 +123,7 @@ private:
         return false;
     }
     bool on(const protocol::Done& e) {
-        outcome_.timing_seconds += e.timing_seconds;
-        outcome_.verification_seconds += e.verification_seconds;
-        outcome_.counting_seconds += e.counting_seconds;
+        outcome_.spent += e.spent;
         outcome_.conditions = e.conditions;
         return true;
     }
@@ -153,25 +132,32 @@ private:
         return false;
     }
 
+    /// True if there is no use in another attempt.
+    bool on(const WorkerEnd& end) {
+        if (end.cause == WorkerEnd::Cause::stopped) return outcome_.stopped = true;
+        if (end.phase == Phase::counting) {
+            keep_what_was_timed();
+            return true;
+        }
+        // The others need not go down with a baseline that hangs or crashes at full size: they do without the
+        // comparison. The baseline itself is verified in its turn.
+        if (end.phase == Phase::baseline && std::exchange(use_baseline_, false)) return false;
+        blame(end);
+        // Without progress it would go on for ever.
+        if (open_.size() == asked_.size()) close_all(Status::crashed, "the worker keeps ending without a known cause");
+        return false;
+    }
+
     void close(std::size_t i, Status status, const std::string& reason) {
-        outcome_.cases[i] = {status, printable(reason), {}, {}, {}, {}};
+        outcome_.cases[i] = {.status = status, .reason = printable(reason)};
         std::erase(open_, i);
     }
 
     /// Counters come last: a worker that dies of them has delivered everything else.
-    bool keep_what_was_timed(const WorkerProcess::Outcome& end, const ProgressPage& page) {
-        if (page.phase.load() != Phase::counting || std::holds_alternative<Stopped>(end)) return false;
+    void keep_what_was_timed() {
         for (const std::size_t i : open_)
             if (auto& done = outcome_.cases[i]; done.counters.empty() && done.counters_reason.empty())
                 done.counters_reason = "the worker ended while counting";
-        return true;
-    }
-
-    /// The others need not go down with a baseline that hangs or crashes at full size: they do without the
-    /// comparison. The baseline itself is verified in its turn.
-    bool without_baseline(const WorkerProcess::Outcome& end, const ProgressPage& page) {
-        if (page.phase.load() != Phase::baseline || std::holds_alternative<Stopped>(end)) return false;
-        return std::exchange(use_baseline_, false);
     }
 
     void close_all(Status status, const std::string& reason) {
@@ -179,34 +165,25 @@ private:
     }
 
     /// Charges the end of the worker to the case that it was running.
-    void blame(const WorkerProcess::Outcome& end, const ProgressPage& page) {
-        const std::uint32_t candidate = page.candidate.load();
-        const std::string_view activity = doing(page.phase.load());
-        Status status = Status::crashed;
-        std::string reason;
-        if (std::holds_alternative<Stopped>(end)) {
-            outcome_.stopped = true;
-            return;
+    void blame(const WorkerEnd& end) {
+        const std::string_view activity = doing(end.phase);
+        Status status = Status::timeout;
+        std::string reason = fmt::format("no progress for {} s while {}", options_.timeout_seconds, activity);
+        if (end.cause == WorkerEnd::Cause::died) {
+            status = end.death.killed ? Status::out_of_memory : Status::crashed;
+            reason = fmt::format("{} while {}", end.death.how, activity);
+            if (end.death.killed) reason += "; nobody here sent it: most likely the system ran out of memory";
         }
-        if (const auto* died = std::get_if<Died>(&end)) {
-            reason = fmt::format("{} while {}", died->how, activity);
-            if (died->killed) {
-                status = Status::out_of_memory;
-                reason += "; nobody here sent it: most likely the system ran out of memory";
-            }
-        } else {
-            status = Status::timeout;
-            reason = fmt::format("no progress for {} s while {}", options_.timeout_seconds, activity);
-        }
-        if (candidate == ProgressPage::kNoCandidate) {
+        if (end.candidate == ProgressPage::kNoCandidate) {
             // Not the fault of any one: another attempt would end the same.
             close_all(status, reason);
-        } else if (std::ranges::count(open_, asked_.at(candidate))) {
-            close(asked_.at(candidate), status, reason);
+        } else if (std::ranges::count(open_, asked_.at(end.candidate))) {
+            close(asked_.at(end.candidate), status, reason);
         }
     }
 
-    std::string activity(const ProgressPage& page) const {
+    std::string activity() const {
+        const ProgressPage& page = worker_.page();
         std::string text =
             fmt::format("{} {} ({})", planned_.family->name(), planned_.problem, doing(page.phase.load()));
         const std::uint32_t candidate = page.candidate.load();
@@ -214,7 +191,7 @@ private:
         return text;
     }
 
-    WorkerPool& pool_;
+    SupervisedWorker& worker_;
     const PlannedProblem& planned_;
     const SweepOptions& options_;
     const ProblemBudget& budget_;
@@ -227,9 +204,9 @@ private:
 
 }  // namespace
 
-ProblemOutcome run_problem(WorkerPool& pool, const PlannedProblem& planned, const SweepOptions& options,
+ProblemOutcome run_problem(SupervisedWorker& worker, const PlannedProblem& planned, const SweepOptions& options,
                            const ProblemBudget& budget, const std::function<void(const std::string&)>& tick) {
-    return ProblemRun(pool, planned, options, budget, tick).run();
+    return ProblemRun(worker, planned, options, budget, tick).run();
 }
 
 }  // namespace espalier::bench

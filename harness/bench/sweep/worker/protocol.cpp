@@ -1,140 +1,84 @@
 #include "harness/bench/sweep/worker/protocol.hpp"
 
+#include <nlohmann/json.hpp>
+#include <utility>
+
 #include "harness/bench/records/codec.hpp"
 #include "kernels/json/bad_data.hpp"
 
+// A device's record does not say which one of its kind it is.
+namespace espalier {
+
+static void to_json(nlohmann::json& message, const DeviceInfo& device) {
+    message = {{"recorded", nlohmann::json(bench::encode(device))}, {"uuid", device.uuid}};
+}
+static void from_json(const nlohmann::json& message, DeviceInfo& device) {
+    device = bench::decode_device(message.at("recorded"));
+    message.at("uuid").get_to(device.uuid);
+}
+
+}  // namespace espalier
+
+namespace espalier::bench {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FreeMemory, device, host)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopyRates, pageable_to_device, pageable_to_host, pinned_to_device, pinned_to_host)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeSpent, timing, verification, counting, ceilings, lost, waiting)
+
+static void to_json(nlohmann::json& message, const Conditions& conditions) { message = named_values(conditions); }
+static void from_json(const nlohmann::json& message, Conditions& conditions) {
+    conditions = conditions_of(message.get<NamedValues>());
+}
+
+}  // namespace espalier::bench
+
 namespace espalier::bench::protocol {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Measure::Candidate, variant, configuration)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Measure, family, problem, seed, noise, timing_seconds, total_seconds, caches,
+                                   verification, baseline, counters, every_counter, timing, candidates)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Hello, device, driver, runtime, build, free, gpus)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NoDevice, reason, gpus)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CeilingsDone, device)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopiesMeasured, rates)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Verified, candidate, how)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Failed, candidate, status, reason)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Timed, candidate, samples_ns, resolution_ns)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Counted, candidate, counters, reason)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CountersChecked, reason)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Done, spent, conditions)
+
 namespace {
 
 using nlohmann::json;
 
-json to_json(const DeviceInfo& device) { return json::parse(espalier::bench::encode(device).dump()); }
-
-/// What is recorded of a device says nothing of which one of its kind it is.
-DeviceInfo with_uuid(DeviceInfo device, std::string uuid) {
-    device.uuid = std::move(uuid);
-    return device;
+/// Which of its kinds a message is, and its members.
+template <class... Kinds>
+std::string encode_kind(const std::variant<Kinds...>& message) {
+    const json body = std::visit([](const auto& kind) { return json(kind); }, message);
+    return json{{"kind", message.index()}, {"body", body}}.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-json body(const Hello& e) {
-    return {{"event", "hello"},
-            {"device", to_json(e.device)},
-            {"uuid", e.device.uuid},
-            {"driver", e.driver},
-            {"runtime", e.runtime},
-            {"build", e.build},
-            {"free_device", e.free.device},
-            {"free_host", e.free.host},
-            {"gpus", e.gpus}};
+template <class Message, std::size_t... indices>
+Message decode_kind(const json& message, std::index_sequence<indices...>) {
+    Message decoded;
+    const std::size_t kind = message.at("kind");
+    const json& body = message.at("body");
+    if (!((kind == indices && (decoded = body.get<std::variant_alternative_t<indices, Message>>(), true)) || ...))
+        throw BadData("a message between sweep and worker is of no known kind");
+    return decoded;
 }
-json body(const NoDevice& e) { return {{"event", "no_device"}, {"reason", e.reason}, {"gpus", e.gpus}}; }
-json body(const CeilingsDone& e) { return {{"event", "ceilings"}, {"device", to_json(e.device)}}; }
-json body(const CopiesMeasured& e) {
-    return {{"event", "copies"},
-            {"pageable_to_device", e.rates.pageable_to_device},
-            {"pageable_to_host", e.rates.pageable_to_host},
-            {"pinned_to_device", e.rates.pinned_to_device},
-            {"pinned_to_host", e.rates.pinned_to_host}};
-}
-json body(const Verified& e) { return {{"event", "verified"}, {"candidate", e.candidate}, {"how", e.how}}; }
-json body(const Failed& e) {
-    return {{"event", "failed"}, {"candidate", e.candidate}, {"status", to_string(e.status)}, {"reason", e.reason}};
-}
-json body(const Timed& e) {
-    return {{"event", "timed"},
-            {"candidate", e.candidate},
-            {"samples_ns", e.samples_ns},
-            {"resolution_ns", e.resolution_ns}};
-}
-json body(const Counted& e) {
-    return {{"event", "counted"}, {"candidate", e.candidate}, {"counters", e.counters}, {"reason", e.reason}};
-}
-json body(const CountersChecked& e) { return {{"event", "counters_checked"}, {"reason", e.reason}}; }
-json body(const Done& e) {
-    return {{"event", "done"},
-            {"timing_seconds", e.timing_seconds},
-            {"verification_seconds", e.verification_seconds},
-            {"counting_seconds", e.counting_seconds},
-            {"conditions", e.conditions}};
+
+template <class Message>
+Message decoded(const std::string& line) {
+    return decode_kind<Message>(json::parse(line), std::make_index_sequence<std::variant_size_v<Message>>());
 }
 
 }  // namespace
 
-std::string encode(const Measure& request) {
-    auto candidates = json::array();
-    for (const auto& candidate : request.candidates)
-        candidates.push_back({{"variant", candidate.variant}, {"configuration", candidate.configuration}});
-    return json{{"request", "measure"},
-                {"family", request.family},
-                {"problem", request.problem},
-                {"seed", request.seed},
-                {"noise", request.noise},
-                {"timing_seconds", request.timing_seconds},
-                {"total_seconds", request.total_seconds},
-                {"caches", to_string(request.caches)},
-                {"verification", request.verification},
-                {"baseline", request.baseline},
-                {"counters", request.counters},
-                {"every_counter", request.every_counter},
-                {"timing", request.timing},
-                {"candidates", candidates}}
-        .dump();
-}
-
-Measure decode_measure(const json& message) {
-    Measure request{.family = message.at("family"),
-                    .problem = message.at("problem"),
-                    .seed = message.at("seed"),
-                    .noise = message.at("noise"),
-                    .timing_seconds = message.at("timing_seconds"),
-                    .total_seconds = message.at("total_seconds"),
-                    .caches = caches_named(message.at("caches").get<std::string>()).value(),
-                    .verification = message.at("verification"),
-                    .baseline = message.at("baseline"),
-                    .counters = message.at("counters"),
-                    .every_counter = message.at("every_counter"),
-                    .timing = message.at("timing"),
-                    .candidates = {}};
-    for (const json& candidate : message.at("candidates"))
-        request.candidates.push_back({candidate.at("variant"), candidate.at("configuration")});
-    return request;
-}
-
-std::string encode(const Event& event) {
-    return std::visit([](const auto& e) { return body(e).dump(-1, ' ', false, json::error_handler_t::replace); },
-                      event);
-}
-
-Event decode_event(const std::string& line) {
-    const json message = json::parse(line);
-    const std::string kind = message.at("event");
-    if (kind == "hello")
-        return Hello{with_uuid(decode_device(message.at("device")), message.at("uuid")),
-                     message.at("driver"),
-                     message.at("runtime"),
-                     message.at("build"),
-                     {message.at("free_device"), message.at("free_host")},
-                     message.at("gpus")};
-    if (kind == "no_device") return NoDevice{message.at("reason"), message.at("gpus")};
-    if (kind == "ceilings") return CeilingsDone{decode_device(message.at("device"))};
-    if (kind == "copies")
-        return CopiesMeasured{{message.at("pageable_to_device"), message.at("pageable_to_host"),
-                               message.at("pinned_to_device"), message.at("pinned_to_host")}};
-    if (kind == "verified") return Verified{message.at("candidate"), message.at("how")};
-    if (kind == "failed")
-        return Failed{message.at("candidate"), parse_status(message.at("status").get<std::string>()).value(),
-                      message.at("reason")};
-    if (kind == "timed")
-        return Timed{message.at("candidate"), message.at("samples_ns").get<std::vector<double>>(),
-                     message.at("resolution_ns")};
-    if (kind == "counted")
-        return Counted{message.at("candidate"),
-                       message.at("counters").get<std::vector<std::pair<std::string, double>>>(), message.at("reason")};
-    if (kind == "counters_checked") return CountersChecked{message.at("reason")};
-    if (kind == "done")
-        return Done{message.at("timing_seconds"), message.at("verification_seconds"), message.at("counting_seconds"),
-                    message.at("conditions").get<std::vector<std::pair<std::string, double>>>()};
-    throw BadData("the worker sent an unknown event");
-}
+std::string encode(const Request& request) { return encode_kind(request); }
+std::string encode(const Event& event) { return encode_kind(event); }
+Request decode_request(const std::string& line) { return decoded<Request>(line); }
+Event decode_event(const std::string& line) { return decoded<Event>(line); }
 
 }  // namespace espalier::bench::protocol

@@ -1,19 +1,18 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 
+#include "harness/bench/profile/copy_rates.hpp"
 #include "harness/bench/records/case_record.hpp"
 #include "harness/bench/sweep/plan/options.hpp"
 #include "harness/bench/sweep/plan/plan.hpp"
-#include "harness/bench/sweep/worker/copy_rates.hpp"
+#include "harness/bench/sweep/record/time_spent.hpp"
 #include "kernels/core/device_info.hpp"
 
-/// What a sweep and its worker say to each other: one JSON object per line over a socket pair. Both ends
+/// What a sweep and its worker say to each other: JSON, one message per line over a socket pair. Both ends
 /// are always the same program, so that there is no version to negotiate.
 namespace espalier::bench::protocol {
 
@@ -35,6 +34,10 @@ struct Measure {
     bool timing = true;          ///< else nothing is verified or timed, only counted
     std::vector<Candidate> candidates;
 };
+/// To the worker: tell of the device what its ceilings are, what copies reach, whether counters can be collected.
+enum class Question { ceilings, copies, counters };
+
+using Request = std::variant<Measure, Question>;
 
 /// From the worker, once, at its start.
 struct Hello {
@@ -73,7 +76,7 @@ struct Timed {
 /// Hardware counters of a candidate that has been timed; or why there are none.
 struct Counted {
     std::size_t candidate = 0;
-    std::vector<std::pair<std::string, double>> counters;
+    NamedValues counters;
     std::string reason;
 };
 /// Whether counters can be collected: an empty reason means that they can.
@@ -82,17 +85,18 @@ struct CountersChecked {
 };
 /// The end of a `Measure`, and where its time went.
 struct Done {
-    double timing_seconds = 0, verification_seconds = 0, counting_seconds = 0;
-    std::vector<std::pair<std::string, double>> conditions;
+    TimeSpent spent;
+    Conditions conditions;
 };
 
 using Event = std::variant<Hello, NoDevice, CeilingsDone, CopiesMeasured, CountersChecked, Verified, Failed, Timed,
                            Counted, Done>;
 
-std::string encode(const Measure& request);
-Measure decode_measure(const nlohmann::json& message);
-
+/// Bytes of texts that are not UTF-8 are replaced. Decoding throws nlohmann's exceptions, and `BadData` for a message
+/// of no known kind.
+std::string encode(const Request& request);
 std::string encode(const Event& event);
+Request decode_request(const std::string& line);
 Event decode_event(const std::string& line);
 
 }  // namespace espalier::bench::protocol

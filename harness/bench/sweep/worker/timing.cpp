@@ -21,24 +21,6 @@ constexpr std::size_t kMostRounds = 128;
 constexpr double kLeastSampleNs = 0.01;  // what is recorded has so many digits
 constexpr std::size_t kFreeRepeats = 4;  // of disturbed rounds; beyond them one for four good ones
 
-/// Collects the manual time of each run by its candidate.
-class Collector final : public benchmark::BenchmarkReporter {
-public:
-    explicit Collector(std::vector<TimedCandidate>& candidates) : candidates_(candidates) {}
-    bool ReportContext(const Context&) override { return true; }
-    void ReportRuns(const std::vector<Run>& runs) override {
-        for (const Run& run : runs) {
-            if (run.error_occurred || run.run_type != Run::RT_Iteration) continue;
-            const auto index = static_cast<std::size_t>(std::stoul(run.run_name.function_name));
-            // Hundredths of a nanosecond: the digits beyond are the conversion's.
-            candidates_[index].samples_ns.push_back(std::round(run.real_accumulated_time * 1e11) / 100);
-        }
-    }
-
-private:
-    std::vector<TimedCandidate>& candidates_;
-};
-
 /// A sample of so many runs, or what the sampler can tell from nothing if that is more.
 double take_sample(TimedCandidate& candidate, int batch, Sampler& sampler) {
     const double least = std::max(kLeastSampleNs, sampler.resolution_ns(batch));
@@ -48,38 +30,76 @@ double take_sample(TimedCandidate& candidate, int batch, Sampler& sampler) {
     return least;
 }
 
-/// One round in the given order. Benchmark's own random interleaving shuffles all repetitions of a
-/// program together, from a generator that cannot be seeded: its samples are neither paired nor
-/// repeatable, so that each round is a run of its own over benchmarks registered in random order.
-void run_round(std::vector<TimedCandidate>& candidates, const std::vector<std::size_t>& order,
-               const std::vector<int>& batches, Sampler& sampler, double deadline, ProgressPage& progress) {
-    std::exception_ptr failure;
-    benchmark::ClearRegisteredBenchmarks();
-    for (const std::size_t index : order) {
-        const auto body = [&, index](benchmark::State& state) {
-            TimedCandidate& candidate = candidates[index];
-            for (auto _ : state) {
-                if (failure || steady_seconds() > deadline) {
-                    state.SkipWithError("stopped");
-                    break;
-                }
-                progress.step(Phase::timing, candidate.index);
-                const device::Range range(candidate.name);
-                try {
-                    state.SetIterationTime(take_sample(candidate, batches[index], sampler) * 1e-9);
-                } catch (...) {
-                    failure = std::current_exception();
-                    state.SkipWithError("failed");
-                    break;
-                }
-            }
-        };
-        benchmark::RegisterBenchmark(std::to_string(index).c_str(), body)->Iterations(1)->UseManualTime();
+/// Takes the samples of rounds with Google Benchmark: the k-th of its benchmarks is the k-th candidate of whatever
+/// order a round has, so that they are registered once for as many candidates as there are. Its own random interleaving
+/// shuffles all repetitions of a program together, from a generator that cannot be seeded: its samples would be neither
+/// paired nor repeatable.
+class RoundBenchmarks final : public benchmark::BenchmarkReporter {
+public:
+    RoundBenchmarks(std::vector<TimedCandidate>& candidates, Sampler& sampler, double deadline, ProgressPage& progress)
+        : candidates_(candidates), sampler_(sampler), deadline_(deadline), progress_(progress) {}
+    ~RoundBenchmarks() override { benchmark::ClearRegisteredBenchmarks(); }
+
+    /// One sample of each candidate in the given order, of as many runs as its batch. Rethrows what a run throws.
+    void run(const std::vector<std::size_t>& order, const std::vector<int>& batches) {
+        order_ = order;
+        batches_ = batches;
+        if (registered_ != order.size()) register_for(order.size());
+        benchmark::RunSpecifiedBenchmarks(this, nullptr, ".");
+        if (failure_) std::rethrow_exception(failure_);
     }
-    Collector collector(candidates);
-    benchmark::RunSpecifiedBenchmarks(&collector, nullptr, ".");
-    if (failure) std::rethrow_exception(failure);
-}
+
+    bool ReportContext(const Context&) override { return true; }
+    void ReportRuns(const std::vector<Run>& runs) override {
+        for (const Run& run : runs) {
+            if (run.error_occurred || run.run_type != Run::RT_Iteration) continue;
+            TimedCandidate& candidate = candidate_at(run.per_family_instance_index);
+            // Hundredths of a nanosecond: the digits beyond are the conversion's.
+            candidate.samples_ns.push_back(std::round(run.real_accumulated_time * 1e11) / 100);
+        }
+    }
+
+private:
+    void register_for(std::size_t candidates) {
+        benchmark::ClearRegisteredBenchmarks();
+        benchmark::RegisterBenchmark("candidate", [this](benchmark::State& state) { measure(state); })
+            ->DenseRange(0, static_cast<std::int64_t>(candidates) - 1)
+            ->Iterations(1)
+            ->UseManualTime();
+        registered_ = candidates;
+    }
+
+    void measure(benchmark::State& state) {
+        TimedCandidate& candidate = candidate_at(state.range(0));
+        const int batch = batches_[order_[static_cast<std::size_t>(state.range(0))]];
+        for (auto _ : state) {
+            if (failure_ || steady_seconds() > deadline_) {
+                state.SkipWithError("stopped");
+                break;
+            }
+            progress_.step(Phase::timing, candidate.index);
+            const device::Range range(candidate.name);
+            try {
+                state.SetIterationTime(take_sample(candidate, batch, sampler_) * 1e-9);
+            } catch (...) {
+                failure_ = std::current_exception();
+                state.SkipWithError("failed");
+                break;
+            }
+        }
+    }
+
+    TimedCandidate& candidate_at(std::int64_t place) { return candidates_[order_[static_cast<std::size_t>(place)]]; }
+
+    std::vector<TimedCandidate>& candidates_;
+    Sampler& sampler_;
+    double deadline_;
+    ProgressPage& progress_;
+    std::vector<std::size_t> order_;
+    std::vector<int> batches_;
+    std::size_t registered_ = 0;
+    std::exception_ptr failure_;
+};
 
 std::size_t best_of(const std::vector<TimedCandidate>& candidates) {
     const auto median = [](const TimedCandidate& c) {
@@ -108,13 +128,13 @@ bool converged(const TimedCandidate& candidate, const TimedCandidate& best, doub
 /// The rounds of one problem.
 class Rounds {
 public:
-    Rounds(std::vector<TimedCandidate>& candidates, Sampler& sampler, Conditions& conditions, const TimingGoal& goal,
-           ProgressPage& progress)
+    Rounds(std::vector<TimedCandidate>& candidates, Sampler& sampler, ConditionWatch& conditions,
+           const TimingGoal& goal, ProgressPage& progress)
         : candidates_(candidates),
           sampler_(sampler),
           conditions_(conditions),
           goal_(goal),
-          progress_(progress),
+          benchmarks_(candidates, sampler, goal.deadline, progress),
           random_(goal.seed) {
         for (std::size_t i = 0; i < candidates.size(); ++i) {
             batches_.push_back(sampler.batch_for(candidates[i].estimate_ns));
@@ -146,7 +166,7 @@ private:
         for (const TimedCandidate& candidate : candidates_) before.push_back(candidate.samples_ns.size());
         std::shuffle(alive_.begin(), alive_.end(), random_);
         conditions_.begin_round();
-        run_round(candidates_, alive_, batches_, sampler_, goal_.deadline, progress_);
+        benchmarks_.run(alive_, batches_);
         const bool disturbed = conditions_.disturbed();
         outcome_.disturbed += disturbed;
         if (disturbed && outcome_.repeated < kFreeRepeats + outcome_.rounds / 4) {
@@ -181,9 +201,9 @@ private:
 
     std::vector<TimedCandidate>& candidates_;
     Sampler& sampler_;
-    Conditions& conditions_;
+    ConditionWatch& conditions_;
     const TimingGoal& goal_;
-    ProgressPage& progress_;
+    RoundBenchmarks benchmarks_;
     std::mt19937_64 random_;
     double start_ = steady_seconds();
     std::vector<int> batches_;
@@ -196,7 +216,7 @@ private:
 
 }  // namespace
 
-TimingOutcome time_in_rounds(std::vector<TimedCandidate>& candidates, Sampler& sampler, Conditions& conditions,
+TimingOutcome time_in_rounds(std::vector<TimedCandidate>& candidates, Sampler& sampler, ConditionWatch& conditions,
                              const TimingGoal& goal, ProgressPage& progress) {
     return Rounds(candidates, sampler, conditions, goal, progress).run();
 }

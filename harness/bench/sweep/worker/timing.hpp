@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/bench/sweep/worker/conditions.hpp"
+#include "harness/bench/sweep/worker/condition_watch.hpp"
 #include "harness/bench/sweep/worker/progress_page.hpp"
 #include "harness/bench/sweep/worker/sampler.hpp"
 
@@ -47,7 +47,7 @@ struct TimingOutcome {
 /// enough); the rest go on until the goal or the budget is reached. A disturbed round is discarded and repeated, up to
 /// a limit. No sample is shorter than `Sampler::resolution_ns`. The loop is Google Benchmark's, with manual time.
 /// Rethrows what a run throws, with the progress page still naming its candidate.
-TimingOutcome time_in_rounds(std::vector<TimedCandidate>& candidates, Sampler& sampler, Conditions& conditions,
+TimingOutcome time_in_rounds(std::vector<TimedCandidate>& candidates, Sampler& sampler, ConditionWatch& conditions,
                              const TimingGoal& goal, ProgressPage& progress);
 
 }  // namespace espalier::bench

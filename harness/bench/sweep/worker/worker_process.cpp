@@ -9,14 +9,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <system_error>
 #include <vector>
 
 #include "harness/base/clock.hpp"
-#include "harness/base/stop.hpp"
 #include "harness/base/text/printable.hpp"
-#include "harness/bench/records/codec.hpp"
 
 namespace espalier::bench {
 namespace {
@@ -92,11 +89,11 @@ WorkerProcess::WorkerProcess(const std::string& device) {
     int channel[2], output[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel) != 0 || pipe2(output, O_CLOEXEC) != 0)
         fail(errno, "cannot connect to a worker process");
-    channel_ = raised(channel[0]);
+    channel_ = LineChannel(raised(channel[0]));
     errors_ = raised(output[0]);
     const int theirs = raised(channel[1]), written = raised(output[1]);
     const int page = fcntl(page_.file(), F_DUPFD_CLOEXEC, 10);
-    fcntl(channel_, F_SETFL, O_NONBLOCK);
+    fcntl(channel_.file(), F_SETFL, O_NONBLOCK);
     fcntl(errors_, F_SETFL, O_NONBLOCK);
     std::vector<std::string> arguments = launcher.arguments;
     arguments.insert(arguments.end(), {"worker", "--device", device, "--channel", std::to_string(kChannelFile),
@@ -105,72 +102,20 @@ WorkerProcess::WorkerProcess(const std::string& device) {
     close(theirs);
     close(written);
     close(page);
-    last_step_ = steady_seconds();
 }
 
 WorkerProcess::~WorkerProcess() {
     kill_and_reap();
-    close(channel_);
+    close(channel_.file());
     close(errors_);
 }
 
-void WorkerProcess::send(const std::string& line) {
-    const std::string message = line + '\n';
-    std::size_t done = 0;
-    while (done < message.size()) {
-        const ssize_t sent = ::send(channel_, message.data() + done, message.size() - done, MSG_NOSIGNAL);
-        if (sent > 0) {
-            done += static_cast<std::size_t>(sent);
-        } else if (errno == EAGAIN) {
-            pollfd writable{channel_, POLLOUT, 0};
-            poll(&writable, 1, kTickMilliseconds);
-        } else if (errno != EINTR) {
-            return;  // it has died: `wait` says how
-        }
-    }
-    last_step_ = steady_seconds();
-}
-
-std::optional<WorkerProcess::Outcome> WorkerProcess::wait_a_little(double timeout_seconds) {
-    if (auto line = take_line()) return protocol::decode_event(*line);
-    if (stop_requested()) {
-        kill_and_reap();
-        return Stopped{};
-    }
-    pollfd files[] = {{channel_, POLLIN, 0}, {errors_, POLLIN, 0}};
-    // A closed stderr would make poll return at once for ever.
-    if (errors_ < 0) files[1].fd = -1;
+bool WorkerProcess::listen() {
+    // A closed stderr, which is no descriptor any more, is passed over.
+    pollfd files[] = {{channel_.file(), POLLIN, 0}, {errors_, POLLIN, 0}};
     poll(files, 2, kTickMilliseconds);
     drain_errors();
-    const bool open = drain_channel();
-    if (auto line = take_line()) return protocol::decode_event(*line);
-    if (!open) return reap();
-    if (seconds_without_a_step() > timeout_seconds) {
-        kill_and_reap();
-        return Stalled{};
-    }
-    return std::nullopt;
-}
-
-std::optional<std::string> WorkerProcess::take_line() {
-    const auto end = received_.find('\n');
-    if (end == std::string::npos) return std::nullopt;
-    std::string line = received_.substr(0, end);
-    received_.erase(0, end + 1);
-    last_step_ = steady_seconds();
-    return line;
-}
-
-/// False when the worker has closed its end.
-bool WorkerProcess::drain_channel() {
-    char chunk[1 << 16];
-    while (true) {
-        const ssize_t got = read(channel_, chunk, sizeof chunk);
-        if (got > 0)
-            received_.append(chunk, static_cast<std::size_t>(got));
-        else
-            return got < 0 && (errno == EAGAIN || errno == EINTR);
-    }
+    return channel_.receive();
 }
 
 void WorkerProcess::drain_errors() {
@@ -189,17 +134,14 @@ void WorkerProcess::drain_errors() {
     }
 }
 
-Died WorkerProcess::reap() {
+Death WorkerProcess::reap() {
     int status = 0;
     pid_t reaped = 0;
     const double start = steady_seconds();
     // The channel closes a moment before the process is gone, or a variant closed it and lives on.
     while ((reaped = waitpid(pid_, &status, WNOHANG)) == 0 && steady_seconds() - start < 2) usleep(2000);
     if (reaped == 0) {
-        kill(pid_, SIGKILL);
-        while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-        }
-        pid_ = -1;
+        kill_and_reap();
         return {"the worker closed its connection to the sweep", false};
     }
     pid_ = -1;
@@ -218,15 +160,6 @@ void WorkerProcess::kill_and_reap() {
     while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
     pid_ = -1;
-}
-
-double WorkerProcess::seconds_without_a_step() {
-    const std::uint64_t beat = page_->beats.load(std::memory_order_acquire);
-    if (beat != last_beat_) {
-        last_beat_ = beat;
-        last_step_ = steady_seconds();
-    }
-    return steady_seconds() - last_step_;
 }
 
 }  // namespace espalier::bench

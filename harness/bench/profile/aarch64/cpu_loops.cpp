@@ -1,9 +1,9 @@
-#include "harness/bench/sweep/worker/cpu_loops.hpp"
+#include "harness/bench/profile/cpu_loops.hpp"
 
 #include <arm_neon.h>
 #include <sys/auxv.h>
 
-#include "harness/bench/sweep/worker/portable_loops.hpp"
+#include "harness/bench/profile/portable_loops.hpp"
 
 namespace espalier::bench {
 namespace {

@@ -1,6 +1,6 @@
 // Copies between host and device are measured; here by the host executor, whose rates are nobody's.
 
-#include "harness/bench/sweep/worker/copy_rates.hpp"
+#include "harness/bench/profile/copy_rates.hpp"
 
 #include <gtest/gtest.h>
 

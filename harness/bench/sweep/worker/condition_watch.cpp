@@ -1,4 +1,4 @@
-#include "harness/bench/sweep/worker/conditions.hpp"
+#include "harness/bench/sweep/worker/condition_watch.hpp"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -6,18 +6,16 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "harness/base/clock.hpp"
 #include "harness/base/statistics.hpp"
 #include "harness/bench/profile/clocks.hpp"
-#include "harness/bench/records/disturbance.hpp"
 #include "harness/bench/sweep/worker/calibration_loop.hpp"
 #include "harness/bench/sweep/worker/processor_load.hpp"
 
 namespace espalier::bench {
 namespace {
-
-using Readings = std::vector<std::pair<std::string, double>>;
 
 LoadHistory& history() {
     static LoadHistory readings;
@@ -41,7 +39,7 @@ private:
     LoadReading start_ = read_own_load();
 };
 
-class CpuConditions final : public Conditions {
+class CpuWatch final : public ConditionWatch {
 public:
     void begin_round() override {
         loop_.run();
@@ -49,15 +47,15 @@ public:
     }
     bool disturbed() override { return preemptions() != preempted_; }
 
-    Readings read() override {
-        Readings readings;
-        if (loop_.known()) readings.emplace_back(kClockShare, loop_.share());
+    Conditions read() override {
+        Conditions conditions;
+        if (loop_.known()) conditions.clock_share = loop_.share();
         if (const auto load = load_.read()) {
-            readings.emplace_back(kForeignShare, load->foreign_share);
-            readings.emplace_back(kStealShare, load->steal_share);
-            readings.emplace_back(kProcessors, load->processors);
+            conditions.foreign_cpu_share = load->foreign_share;
+            conditions.steal_cpu_share = load->steal_share;
+            conditions.processors = load->processors;
         }
-        return readings;
+        return conditions;
     }
 
 private:
@@ -73,7 +71,7 @@ private:
     long preempted_ = 0;
 };
 
-class GpuConditions final : public Conditions {
+class GpuWatch final : public ConditionWatch {
 public:
     void begin_round() override { sample(); }
     bool disturbed() override {
@@ -81,17 +79,17 @@ public:
         return last_.slowed_down();
     }
 
-    Readings read() override {
-        Readings readings;
+    Conditions read() override {
+        Conditions conditions;
         if (const auto load = load_.read()) {
-            readings.emplace_back("host_foreign_share", load->foreign_share);
-            readings.emplace_back("host_steal_share", load->steal_share);
+            conditions.host_foreign_share = load->foreign_share;
+            conditions.host_steal_share = load->steal_share;
         }
-        if (clocks_.empty()) return readings;
-        readings.emplace_back(kGpuClock, median_interval(clocks_).median);
-        readings.emplace_back("temperature_c", hottest_);
-        readings.emplace_back("throttle_reasons", static_cast<double>(reasons_));
-        return readings;
+        if (clocks_.empty()) return conditions;
+        conditions.sm_clock_mhz = median_interval(clocks_).median;
+        conditions.temperature_c = hottest_;
+        conditions.throttle_reasons = static_cast<double>(reasons_);
+        return conditions;
     }
 
 private:
@@ -119,9 +117,9 @@ private:
 
 void note_load() { history().add(read_own_load()); }
 
-std::unique_ptr<Conditions> watch_conditions(const DeviceInfo& device) {
-    if (device.kind == DeviceKind::cpu) return std::make_unique<CpuConditions>();
-    return std::make_unique<GpuConditions>();
+std::unique_ptr<ConditionWatch> watch_conditions(const DeviceInfo& device) {
+    if (device.kind == DeviceKind::cpu) return std::make_unique<CpuWatch>();
+    return std::make_unique<GpuWatch>();
 }
 
 }  // namespace espalier::bench

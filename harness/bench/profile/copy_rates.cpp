@@ -1,4 +1,4 @@
-#include "harness/bench/sweep/worker/copy_rates.hpp"
+#include "harness/bench/profile/copy_rates.hpp"
 
 #include <algorithm>
 #include <array>

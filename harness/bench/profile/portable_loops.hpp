@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "harness/bench/sweep/worker/cpu_loops.hpp"
+#include "harness/bench/profile/cpu_loops.hpp"
 
 namespace espalier::bench {
 

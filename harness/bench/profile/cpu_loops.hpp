@@ -20,7 +20,7 @@ struct CpuLoops {
 };
 
 /// The fastest loops that the processor has the instructions for. One definition per kind of processor: the build takes
-/// the one of harness/bench/sweep/<architecture>/, or of portable/ where there is none.
+/// the one of harness/bench/profile/<architecture>/, or of portable/ where there is none.
 CpuLoops cpu_loops(const DeviceInfo& device);
 
 }  // namespace espalier::bench

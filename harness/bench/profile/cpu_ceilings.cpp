@@ -1,4 +1,4 @@
-#include "harness/bench/sweep/worker/ceilings_cpu.hpp"
+#include "harness/bench/profile/cpu_ceilings.hpp"
 
 #include <time.h>
 
@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "harness/bench/sweep/worker/cpu_loops.hpp"
+#include "harness/bench/profile/cpu_loops.hpp"
 
 namespace espalier::bench {
 namespace {

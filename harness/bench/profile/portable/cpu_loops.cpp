@@ -1,6 +1,6 @@
-#include "harness/bench/sweep/worker/cpu_loops.hpp"
+#include "harness/bench/profile/cpu_loops.hpp"
 
-#include "harness/bench/sweep/worker/portable_loops.hpp"
+#include "harness/bench/profile/portable_loops.hpp"
 
 namespace espalier::bench {
 
