@@ -68,24 +68,25 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_export(Command& app, ExitCode&) {
+void add_export(CLI::App& program, ExitCode&) {
     auto options = std::make_shared<Options>();
-    Command command = app.add_subcommand("export", "Write records as CSV or JSON: sweeps, unseen problems, peers");
+    CLI::App& command =
+        *program.add_subcommand("export", "Write records as CSV or JSON: sweeps, unseen problems, peers");
     command.add_option("--results", options->results, kResultsHelp);
     command
         .add_option("-o,--output", options->output,
                     "folder of the exports: <device>/<family>.csv in it, and the same below <device>/unseen, "
                     "<device>/peers and published/<device>")
-        .capture_default_str();
-    command.add_option("--device", options->devices, "only these devices, by key").type_name("KEY").delimiter(',');
-    command.add_option("--family", options->families, "only these families").delimiter(',');
+        ->capture_default_str();
+    command.add_option("--device", options->devices, "only these devices, by key")->type_name("KEY")->delimiter(',');
+    command.add_option("--family", options->families, "only these families")->delimiter(',');
     command
         .add_option("--format", options->formats,
                     "csv; json: the same columns, an object per case; benchmark: Google Benchmark's JSON; t4: the "
                     "auto-tuning community's")
-        .delimiter(',')
-        .one_of({"csv", "json", "benchmark", "t4"})
-        .capture_default_str();
+        ->delimiter(',')
+        ->check(one_of({"csv", "json", "benchmark", "t4"}))
+        ->capture_default_str();
     command.add_flag("--json", options->json, "list what was written as JSON");
     command.callback([options] { run(*options); });
 }
