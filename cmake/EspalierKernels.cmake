@@ -93,8 +93,12 @@ std::span<const Selector<Problem>> selectors_in_this_program();
 
 }  // namespace espalier::${family}
 ")
+    set(refusal "")
+    if(EXISTS ${PROJECT_SOURCE_DIR}/kernels/dispatch/refusals/${family}.hpp)
+      set(refusal "#include \"kernels/dispatch/refusals/${family}.hpp\"\n")
+    endif()
     write_if_changed(${folder}/family_${family}.cpp "#include \"kernels/dispatch/family_entry.hpp\"
-#include \"registries/${family}/registry.hpp\"
+${refusal}#include \"registries/${family}/registry.hpp\"
 #include \"registries/${family}/selectors.hpp\"
 
 namespace espalier {

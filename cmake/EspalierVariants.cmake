@@ -417,33 +417,3 @@ function(espalier_variants_of suffix out)
   list(REMOVE_DUPLICATES objects)
   set(${out} ${objects} PARENT_SCOPE)
 endfunction()
-
-# espalier_variant_sizes(<out>): a source that knows the size of every variant's object file which this build compiles
-# for its own kind of device (harness/cli/variant_sizes.hpp).
-function(espalier_variant_sizes out)
-  find_program(ESPALIER_SIZE size REQUIRED)
-  set(lines "")
-  set(objects)
-  espalier_families(families)
-  foreach(family ${families})
-    espalier_compiled_sources(${family} files)
-    foreach(file ${files})
-      if(ESPALIER_CUDA OR file MATCHES "\\.cpp$")
-        get_filename_component(name ${file} NAME_WE)
-        espalier_objects_of(espalier_${family}_${name} own)
-        string(APPEND lines "${family}/${name}|${own}\n")
-        list(APPEND objects ${own})
-      endif()
-    endforeach()
-  endforeach()
-  set(folder ${ESPALIER_GENERATED_DIR}/harness/cli)
-  file(GENERATE OUTPUT ${folder}/variant_objects.txt CONTENT "${lines}")
-  add_custom_command(
-    OUTPUT ${folder}/variant_sizes.cpp
-    COMMAND ${CMAKE_COMMAND} -DOBJECTS=${folder}/variant_objects.txt -DSIZE=${ESPALIER_SIZE}
-            -DOUTPUT=${folder}/variant_sizes.cpp -P ${PROJECT_SOURCE_DIR}/cmake/VariantSizes.cmake
-    DEPENDS ${objects} ${folder}/variant_objects.txt ${PROJECT_SOURCE_DIR}/cmake/VariantSizes.cmake
-    COMMENT "Measuring the variants' object files"
-    VERBATIM)
-  set(${out} ${folder}/variant_sizes.cpp PARENT_SCOPE)
-endfunction()

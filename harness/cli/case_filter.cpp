@@ -11,17 +11,17 @@
 
 namespace espalier::bench::cli {
 
-void CaseFilter::add_options(Command& command) {
+void CaseFilter::add_options(CLI::App& command) {
     // One value a word: what follows may be a path.
-    command.add_option("--family", family_words_, "only these").delimiter(',').allow_extra_args(false);
+    command.add_option("--family", family_words_, "only these")->delimiter(',')->allow_extra_args(false);
     command.add_option("--filter", filter_word_,
                        "only cases whose family/variant|problem|configuration this regular expression finds");
     command
         .add_option("-p", axis_words_,
                     "only problems with these values: rows=1000, rows=1000:1000000 or "
                     "rows=1000:1000000:x10; may be repeated")
-        .type_name("AXIS=VALUES")
-        .allow_extra_args(false);
+        ->type_name("AXIS=VALUES")
+        ->allow_extra_args(false);
 }
 
 void CaseFilter::interpret() {

@@ -20,7 +20,7 @@ namespace espalier::bench::cli {
 class CaseFilter {
 public:
     /// Adds the options. The filter must outlive the parsing.
-    void add_options(Command& command);
+    void add_options(CLI::App& command);
     /// Reads the options' values, after parsing. Throws `Failure` with the exit code for wrong usage.
     void interpret();
 

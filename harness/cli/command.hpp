@@ -1,15 +1,16 @@
 #pragma once
 
-#include <functional>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "harness/base/failure.hpp"
-
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
+#include "harness/cli/parse.hpp"
 
 namespace espalier::bench::cli {
 
@@ -27,63 +28,50 @@ inline constexpr const char* kExitCodes =
 /// options, and keep it to itself.
 inline constexpr const char* kBetweenSides = "\x1d";
 
-/// One option or argument of a command; its calls may be chained.
-///
-/// This and `Command` are CLI11's classes without its headers: those compile for seconds per file that includes them,
-/// and every subcommand is a file.
-class Option {
-public:
-    explicit Option(CLI::Option& option) : option_(&option) {}
-
-    Option& required();
-    /// The value that the variable has now is the default that the help shows.
-    Option& capture_default_str();
-    /// Several values in one word, with this character between them.
-    Option& delimiter(char separator);
-    /// What the help calls the value.
-    Option& type_name(const std::string& name);
-    /// Whether the words after the value are values too.
-    Option& allow_extra_args(bool allow);
-    Option& excludes(const Option& other);
-    /// The environment variable that sets it where the command line does not.
-    Option& from_environment(const std::string& variable);
-    Option& one_of(const std::vector<std::string>& values);
-    Option& within(int least, int most);
-    Option& within(double least, double most);
-    Option& positive();
-    Option& not_negative();
-    /// A number of bytes such as 2GiB (parse_bytes).
-    Option& bytes();
-
-private:
-    CLI::Option* option_;
-};
-
-/// A subcommand while it is described, or the program as a whole.
-class Command {
-public:
-    explicit Command(CLI::App& app) : app_(&app) {}
-
-    [[nodiscard]] Command add_subcommand(const std::string& name, const std::string& description);
-    /// Parses into `value`, which must outlive the parsing. command.cpp lists the types that there are.
-    template <class T>
-    Option add_option(const std::string& names, T& value, const std::string& description = "");
-    template <class T>
-    Option add_flag(const std::string& names, T& value, const std::string& description);
-    /// What the help says at its end, before the exit codes.
-    void footer(const std::string& text);
-    void callback(std::function<void()> function);
-    /// Not in the help.
-    void hide();
-
-private:
-    CLI::App* app_;
-};
-
-/// A subcommand: harness/cli/commands/<name>.cpp defines `void add_<name>(Command&, ExitCode&)`; the build lists the
+/// A subcommand: harness/cli/commands/<name>.cpp defines `void add_<name>(CLI::App&, ExitCode&)`; the build lists the
 /// files, so adding a command is adding a file.
 /// The function adds its subcommand to the program; the subcommand's callback does the work, sets the
 /// exit code if it is not `ok`, and throws `Failure` for errors. stdout is data, stderr is everything else.
-using AddCommand = void (*)(Command&, ExitCode&);
+using AddCommand = void (*)(CLI::App&, ExitCode&);
+
+/// Sets what the help of a command says at its end, before the exit codes.
+void set_footer(CLI::App& command, const std::string& text);
+
+// Checks of an option's value. CLI11 puts the option's name before what a check says.
+
+/// One of these words; the nearest is offered in place of another one.
+CLI::Validator one_of(const std::vector<std::string>& values);
+CLI::Validator positive();
+
+/// `least <= value <= most`.
+template <class T>
+CLI::Validator within(T least, T most) {
+    return {[least, most](const std::string& text) -> std::string {
+                const double value = number_in(text);
+                const bool inside = value >= static_cast<double>(least) && value <= static_cast<double>(most);
+                return inside ? "" : fmt::format("must be {} to {}, not {}", least, most, text);
+            },
+            fmt::format("in [{}, {}]", least, most)};
+}
+
+/// Adds an option for a number. Text that the type cannot hold is refused in words of the user's: CLI11's own
+/// conversion says less, and takes -1 for the largest number without a sign.
+template <class T>
+CLI::Option* add_number(CLI::App& command, const std::string& names, T& value, const std::string& description = "") {
+    const auto refusal = [](const std::string& text) -> std::string {
+        if constexpr (std::floating_point<T>)
+            return std::isfinite(number_in(text)) ? "" : "'" + text + "' is not a finite number";
+        else if (is_whole<T>(text))
+            return "";
+        else
+            return "'" + text + "' is not a whole number" + (std::unsigned_integral<T> ? " from 0 on" : "") +
+                   ", or is too large";
+    };
+    return command.add_option(names, value, description)->check(CLI::Validator(refusal, ""));
+}
+
+/// Adds an option for a number of bytes, such as 2GiB.
+CLI::Option* add_size(CLI::App& command, const std::string& names, std::uint64_t& bytes,
+                      const std::string& description);
 
 }  // namespace espalier::bench::cli

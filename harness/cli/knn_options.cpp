@@ -13,81 +13,82 @@
 namespace espalier::bench::cli {
 namespace {
 
-void add_tables(Command& command, KnnOptions& options) {
-    const Option train =
+void add_tables(CLI::App& command, KnnOptions& options) {
+    CLI::Option* const train =
         command.add_option("--train", options.train, "training table, CSV (.gz too); - is the standard input");
-    const Option test =
+    CLI::Option* const test =
         command.add_option("--test", options.test, "table to predict for; its label column may be absent");
-    command.add_option("--data", options.data, "one table to split into both").excludes(train).excludes(test);
-    const Option last =
-        command.add_option("--test-rows", options.test_rows, "with --data: test on so many last rows instead")
-            .positive()
-            .excludes(train)
-            .excludes(test);
+    command.add_option("--data", options.data, "one table to split into both")->excludes(train)->excludes(test);
+    CLI::Option* const last =
+        add_number(command, "--test-rows", options.test_rows, "with --data: test on so many last rows instead")
+            ->check(positive())
+            ->excludes(train)
+            ->excludes(test);
     command
         .add_flag("--leave-one-out", options.leave_one_out,
                   "with --data: predict each row by all others, in place of a split")
-        .excludes(train)
-        .excludes(test)
-        .excludes(last);
-    command.add_option("--split", options.split, "with --data: share of random rows to test on")
-        .capture_default_str()
-        .excludes(train)
-        .excludes(test)
-        .excludes(last);
-    command.add_option("--seed", options.seed, "with --data: seed of the random split")
-        .capture_default_str()
-        .excludes(train)
-        .excludes(test)
-        .excludes(last);
+        ->excludes(train)
+        ->excludes(test)
+        ->excludes(last);
+    add_number(command, "--split", options.split, "with --data: share of random rows to test on")
+        ->capture_default_str()
+        ->excludes(train)
+        ->excludes(test)
+        ->excludes(last);
+    add_number(command, "--seed", options.seed, "with --data: seed of the random split")
+        ->capture_default_str()
+        ->excludes(train)
+        ->excludes(test)
+        ->excludes(last);
 }
 
-void add_table_options(Command& command, KnnOptions& options) {
+void add_table_options(CLI::App& command, KnnOptions& options) {
     command.add_option("--label", options.table.label, "label column: name, number from 1, or last")
-        .capture_default_str();
-    command.add_option("--nominal", options.table.nominal, "columns to compare for equality although they hold numbers")
-        .delimiter(',');
+        ->capture_default_str();
+    command
+        .add_option("--nominal", options.table.nominal, "columns to compare for equality although they hold numbers")
+        ->delimiter(',');
     command
         .add_option("--numeric", options.table.numeric,
                     "columns to read as numbers although they have units ($12, 12%, (12)) or are dates: in days")
-        .delimiter(',');
-    command.add_option("--ignore", options.table.ignored, "columns to leave out").delimiter(',');
+        ->delimiter(',');
+    command.add_option("--ignore", options.table.ignored, "columns to leave out")->delimiter(',');
     command
         .add_option("--format", options.format,
                     "of the files; auto tells ARFF and libsvm by their first lines or names, and takes others for CSV")
-        .one_of({"auto", "csv", "arff", "libsvm"})
-        .capture_default_str();
+        ->check(one_of({"auto", "csv", "arff", "libsvm"}))
+        ->capture_default_str();
     command.add_option("--delimiter", options.delimiter, "between fields: a character, tab, or blanks: any number")
-        .capture_default_str();
+        ->capture_default_str();
     command.add_option("--decimal", options.decimal, "what stands before the decimals of a number: . or ,")
-        .one_of({".", ","})
-        .capture_default_str();
-    command.add_option("--thousands", options.thousands, "what stands between groups of digits: , . ' _ space, or none")
-        .one_of({"none", ",", ".", "'", "_", "space"})
-        .capture_default_str();
+        ->check(one_of({".", ","}))
+        ->capture_default_str();
+    command
+        .add_option("--thousands", options.thousands, "what stands between groups of digits: , . ' _ space, or none")
+        ->check(one_of({"none", ",", ".", "'", "_", "space"}))
+        ->capture_default_str();
     command.add_option("--comment", options.comment, "the character that begins a line that is a comment: '#'");
     command
         .add_option("--missing", options.table.missing,
                     "words for an unknown value (default: ? - NA N/A null None nan, in any case)")
-        .delimiter(',');
-    command
-        .add_option("--max-inflation", options.table.max_inflation,
-                    "refuse a .gz file that unpacks to more than so many times its size")
-        .capture_default_str();
+        ->delimiter(',');
+    add_number(command, "--max-inflation", options.table.max_inflation,
+               "refuse a .gz file that unpacks to more than so many times its size")
+        ->capture_default_str();
     command
         .add_option("--unknown", options.unknown,
                     "a test row's nominal value that no training row has: an error, or ignore: it equals none")
-        .one_of({"error", "ignore"})
-        .capture_default_str();
+        ->check(one_of({"error", "ignore"}))
+        ->capture_default_str();
     command
         .add_option("--unknown-labels", options.unknown_labels,
                     "a test row's class that no training row has: an error, or counted as wrong")
-        .one_of({"error", "wrong"})
-        .capture_default_str();
-    const Option header =
+        ->check(one_of({"error", "wrong"}))
+        ->capture_default_str();
+    CLI::Option* const header =
         command.add_flag("--header", options.header, "the first line is a header, even with numbers in it");
     command.add_flag("--no-header", options.no_header, "the first line is data, even without numbers in it")
-        .excludes(header);
+        ->excludes(header);
 }
 
 /// The character that an option's word stands for.
@@ -145,51 +146,50 @@ void complete_table_options(KnnOptions& options) {
 
 }  // namespace
 
-void add_knn_options(Command& command, KnnOptions& options) {
+void add_knn_options(CLI::App& command, KnnOptions& options) {
     add_tables(command, options);
     add_table_options(command, options);
-    const Option k = command.add_option("-k,--k", options.k, "neighbours that vote").capture_default_str();
+    CLI::Option* const k = add_number(command, "-k,--k", options.k, "neighbours that vote")->capture_default_str();
     command
         .add_option("--choose-k", options.choose_k,
                     "take of these numbers of neighbours the one that predicts each training row best by all others: "
                     "1,3,5,7")
-        .delimiter(',')
-        .excludes(k);
+        ->delimiter(',')
+        ->excludes(k);
     command
         .add_option("--radius", options.radius_text,
                     "let all rows at this distance or less vote, in place of k; a row without any is predicted ?")
-        .excludes(k);
+        ->excludes(k);
     command.add_option("--metric", options.metric, "auto is euclidean, or mixed_euclidean if a column is nominal")
-        .one_of({"auto", "euclidean", "mixed_euclidean", "manhattan", "chebyshev", "cosine", "minkowski", "haversine",
-                 "hamming"})
-        .capture_default_str();
-    command.add_option("--p", options.p, "of --metric minkowski: (sum of |x - y|^p)^(1/p), 1 or more")
-        .capture_default_str();
+        ->check(one_of({"auto", "euclidean", "mixed_euclidean", "manhattan", "chebyshev", "cosine", "minkowski",
+                        "haversine", "hamming"}))
+        ->capture_default_str();
+    add_number(command, "--p", options.p, "of --metric minkowski: (sum of |x - y|^p)^(1/p), 1 or more")
+        ->capture_default_str();
     command
         .add_option("--angles", options.angles,
                     "of --metric haversine: what the latitude and the longitude, in this order, are in")
-        .one_of({"degrees", "radians"})
-        .capture_default_str();
+        ->check(one_of({"degrees", "radians"}))
+        ->capture_default_str();
     command
         .add_option("--attribute-weights", options.attribute_weights,
                     "multiply these columns before rows are compared, 0 leaves one out: age=2,height=0.5")
-        .delimiter(',');
+        ->delimiter(',');
     command
         .add_option("--scale", options.scale,
                     "standard: centre each number's column and divide it by its deviation, both of the training rows")
-        .one_of({"none", "standard"})
-        .capture_default_str();
+        ->check(one_of({"none", "standard"}))
+        ->capture_default_str();
     command.add_option("--weights", options.weights, "of votes: uniform, or distance (1 / distance)")
-        .one_of({"uniform", "distance"})
-        .capture_default_str();
+        ->check(one_of({"uniform", "distance"}))
+        ->capture_default_str();
     command.add_flag("--regression", options.regression, "the label is a number to predict, not a class");
     command.add_option("-o,--output", options.output, "CSV file of predictions; - is the standard output");
     command.add_flag("--neighbours", options.neighbours, "list the neighbours and distances there too");
     command.add_flag("--probabilities", options.probabilities, "give each class's share of the votes there too");
-    command.add_option("--device", options.device, kDeviceHelp).capture_default_str();
+    command.add_option("--device", options.device, kDeviceHelp)->capture_default_str();
     command.add_option("--variant", options.variant, "force a pipeline instead of the selector's choice");
-    command.add_option("--memory", options.memory, "most memory to use: 500MB, 2GiB (default: half of what is there)")
-        .bytes();
+    add_size(command, "--memory", options.memory, "most memory to use: 500MB, 2GiB (default: half of what is there)");
     command.add_flag("--explain", options.explain, "say why this pipeline was chosen");
     command.add_flag("--json", options.json, "print what was done as JSON");
     command.add_flag("--quiet", options.quiet, "say nothing but errors");

@@ -33,7 +33,7 @@ struct KnnOptions {
 };
 
 /// Describes the command's options, which are parsed into `options`.
-void add_knn_options(Command& command, KnnOptions& options);
+void add_knn_options(CLI::App& command, KnnOptions& options);
 
 /// Checks the options against each other, and completes those of the tables. Throws Failure.
 void validate(KnnOptions& options);

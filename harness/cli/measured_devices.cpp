@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "harness/base/failure.hpp"
 #include "harness/base/text/printable.hpp"
 #include "harness/base/text/to_stderr.hpp"
 #include "harness/bench/judge/choices.hpp"
-#include "harness/cli/command.hpp"
 
 namespace espalier::bench::cli {
 namespace {

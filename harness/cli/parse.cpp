@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "harness/cli/command.hpp"
+#include "harness/base/failure.hpp"
 
 namespace espalier::bench::cli {
 namespace {

@@ -3,7 +3,6 @@
 
 #include "harness/cli/program.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -20,7 +19,6 @@
 #include "harness/bench/families/family.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/commands.hpp"  // generated
-#include "harness/cli/manual.hpp"
 #include "harness/cli/standard_output.hpp"
 #include "harness/cli/usage_error.hpp"
 #include "kernels/device/host_cpu.hpp"
@@ -44,9 +42,7 @@ void describe(CLI::App& app, ExitCode& code) {
     app.require_subcommand(1);
     app.set_version_flag("--version", ESPALIER_VERSION);
     app.footer(kExitCodes);
-    Command program(app);
-    for (const AddCommand add : commands()) add(program, code);
-    add_manual(app);
+    for (const AddCommand add : commands()) add(app, code);
 }
 
 /// The words after the program's name, the last one first, as the parser wants them.

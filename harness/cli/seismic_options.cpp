@@ -32,12 +32,12 @@ std::vector<double> numbers_in(const std::string& text, char separator) {
 
 }  // namespace
 
-void add_grid_options(Command& command, GridOptions& options) {
-    command.add_option("--grid", options.nodes, "trial sources along x, y and z").capture_default_str();
+void add_grid_options(CLI::App& command, GridOptions& options) {
+    command.add_option("--grid", options.nodes, "trial sources along x, y and z")->capture_default_str();
     command.add_option("--spacing", options.spacing, "metres between them: one number, or three: dx,dy,dz")
-        .capture_default_str();
+        ->capture_default_str();
     command.add_option("--origin", options.origin, "the first of them: x,y,z in metres, as the receivers' coordinates")
-        .capture_default_str();
+        ->capture_default_str();
 }
 
 seismic::Grid grid_of(const GridOptions& options) {

@@ -12,7 +12,7 @@ namespace espalier::bench::cli {
 struct GridOptions {
     std::string nodes = "10x10x10", spacing = "50", origin = "0,0,500";
 };
-void add_grid_options(Command& command, GridOptions& options);
+void add_grid_options(CLI::App& command, GridOptions& options);
 
 /// Throws Failure (usage) that names the option.
 seismic::Grid grid_of(const GridOptions& options);

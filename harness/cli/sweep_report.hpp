@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/base/failure.hpp"
 #include "harness/bench/sweep/schedule/sweep.hpp"
-#include "harness/cli/command.hpp"
 
 namespace espalier::bench::cli {
 

@@ -1,9 +1,7 @@
 #include "harness/cli/usage_error.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
-#include <string_view>
 #include <vector>
 
 #include "kernels/core/similar_name.hpp"
@@ -37,18 +35,14 @@ std::string unknown_command(const CLI::App& program, const std::string& word) {
     return "there is no command '" + word + "'" + meant.question();
 }
 
-/// The parser's own messages in words of the user's.
-std::string in_plain_words(const std::string& message) {
-    const auto between = [&](const std::string& middle) { return message.find(middle); };
-    if (const auto at = between(" excludes "); at != std::string::npos)
-        return message.substr(0, at) + " and " + message.substr(at + 10) + " exclude each other: give one of them";
-    if (const auto at = between(" required "); at != std::string::npos && message.ends_with(" missing"))
-        return message.substr(0, message.find(':')) + " needs a value";
-    constexpr std::string_view kConversion = "Could not convert: ";  // of flags: numbers were looked at before
-    if (const auto at = between(" = "); message.starts_with(kConversion) && at != std::string::npos)
-        return message.substr(kConversion.size(), at - kConversion.size()) + " takes no value such as '" +
-               message.substr(at + 3) + "'";
-    return message;
+/// The two options of a command that were given although they exclude each other: the error itself keeps their names
+/// in a sentence only.
+std::string exclusion(const CLI::App& command) {
+    for (const CLI::Option* option : command.get_options())
+        for (const CLI::Option* other : option->get_excludes())
+            if (option->count() && other->count())
+                return option->get_name() + " and " + other->get_name() + " exclude each other: give one of them";
+    return {};
 }
 
 /// What the parser had no use for explains best what is wrong: an option that is missing may be misspelt.
@@ -61,7 +55,10 @@ std::string problem(const CLI::App& program, const CLI::App& command, const CLI:
     if (word != extras.end())
         return &command == &program ? unknown_command(program, *word) : "there is one word too many: '" + *word + "'";
     if (&command == &program && dynamic_cast<const CLI::RequiredError*>(&error)) return "name a command";
-    return in_plain_words(error.what());
+    if (dynamic_cast<const CLI::ExcludesError*>(&error)) return exclusion(command);
+    if (dynamic_cast<const CLI::ConversionError*>(&error))  // of flags: add_number has looked at numbers before
+        return std::string(error.what()) + ": leave out the value";
+    return error.what();
 }
 
 }  // namespace

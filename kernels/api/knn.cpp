@@ -20,8 +20,12 @@ std::optional<Error> invalid_queries(const KnnModel& model, const Items& queries
     return invalid_sizes({{"queries.count", queries.count}, {"k", model.problem.k}});
 }
 
-/// Whether it is `placement`, the only pipeline that reads the points on the host.
-bool computes_on_both(const DispatchResult<Problem>& decision) { return decision.entry->variant.name == "placement"; }
+/// Whether a stage runs on the host, and may read the points there: a pipeline's configuration says so, gpu_vote=0.
+bool computes_on_both(const DispatchResult<Problem>& decision) {
+    return std::ranges::any_of(decision.configuration, [](const Setting& setting) {
+        return setting.name.starts_with("gpu_") && setting.value == 0;
+    });
+}
 
 /// Nobody else may look at them: another thread may be making them.
 const TrainingSet::OnHost& host_copies(const TrainingSet& training) {

@@ -82,7 +82,7 @@ private:
         if (from.categories.empty())
             return tree_->nodes.push_back(TreeNode::at_most(column_of(from.feature), from.threshold, no));
         const std::uint16_t column = category_column(from.feature);
-        tree_->nodes.push_back(TreeNode::one_of(column, bits_of(from), no));
+        tree_->nodes.push_back(TreeNode::one_of(column, category_bits(from, known(from.feature).categories), no));
     }
 
     /// The column of a number, or of two.
@@ -118,25 +118,6 @@ private:
             columns.push_back(column);
         }
         return place;
-    }
-
-    static std::uint64_t bits_of(const TreeFile::Node& from) {
-        const Feature<P>& feature = known(from.feature);
-        std::uint64_t bits = 0;
-        for (const std::string& name : from.categories) {
-            const std::uint64_t bit = bit_of(feature, name);
-            if (bits & bit) throw BadData("it asks twice for " + from.feature + " " + name);
-            bits |= bit;
-        }
-        return bits;
-    }
-
-    static std::uint64_t bit_of(const Feature<P>& feature, const std::string& name) {
-        const auto at = std::ranges::find(feature.categories, name);
-        if (at == feature.categories.end())
-            throw BadData(std::string(feature.name) + " has no category '" + name.substr(0, 60) + "'" +
-                          question(name, feature.categories, [](std::string_view n) { return n; }));
-        return std::uint64_t{1} << (at - feature.categories.begin());
     }
 
     static const Feature<P>& known(const std::string& name) {

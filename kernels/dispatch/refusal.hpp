@@ -5,13 +5,11 @@
 #include <string>
 
 #include "espalier/smallest_k.hpp"
-#include "kernels/problems/convolution_2d.hpp"
-#include "kernels/problems/knn.hpp"
-#include "kernels/problems/smallest_k.hpp"
 
 /// The library's calls refuse these, although a variant may have no objection. Explaining a choice refuses the same.
 namespace espalier {
 
+/// Numbers of channels that images have.
 inline std::optional<std::string> refused_channels(std::int64_t channels) {
     if (channels == 1 || channels == 3 || channels == 4) return std::nullopt;
     return "channels is " + std::to_string(channels) + ": 1, 3 and 4 are supported";
@@ -28,20 +26,11 @@ inline std::optional<std::string> refused_count(const char* name, std::int64_t c
     return std::string(name) + " is " + std::to_string(count) + ": indices of 32 bits reach 2147483647";
 }
 
+/// What the library's calls refuse although a variant may have no objection; explaining a choice refuses the same. A
+/// family that refuses anything has an overload in its own namespace, in kernels/dispatch/refusals/<family>.hpp.
 template <class P>
 std::optional<std::string> refusal_of(const P&) {
     return std::nullopt;
-}
-inline std::optional<std::string> refusal_of(const convolution_2d::Problem& problem) {
-    return refused_channels(problem.channels);
-}
-inline std::optional<std::string> refusal_of(const smallest_k::Problem& problem) {
-    if (auto refused = refused_k(problem.k)) return refused;
-    return refused_count("columns", problem.columns);
-}
-inline std::optional<std::string> refusal_of(const knn::Problem& problem) {
-    if (auto refused = refused_k(problem.k)) return refused;
-    return refused_count("points", problem.points);
 }
 
 }  // namespace espalier

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/core/isa.hpp"
+#include "kernels/core/similar_name.hpp"
 #include "kernels/json/bad_data.hpp"
 #include "kernels/json/checked_json.hpp"
 #include "kernels/json/crc32.hpp"
@@ -211,6 +212,22 @@ AskedFeatures asked_features(const std::string& feature) {
         if (const auto at = feature.find(sign); at != std::string::npos)
             return {feature.substr(0, at), feature.substr(at + 3), kind};
     return {feature, {}};
+}
+
+std::uint64_t category_bits(const TreeFile::Node& node, std::span<const std::string_view> categories) {
+    std::uint64_t bits = 0;
+    for (const std::string& name : node.categories) {
+        const auto at = std::ranges::find(categories, name);
+        if (at == categories.end()) {
+            SimilarName meant(name);
+            for (const std::string_view category : categories) meant.offer(category);
+            throw BadData(node.feature + " has no category '" + name.substr(0, 60) + "'" + meant.question());
+        }
+        const std::uint64_t bit = std::uint64_t{1} << (at - categories.begin());
+        if (bits & bit) throw BadData("it asks twice for " + node.feature + " " + name);
+        bits |= bit;
+    }
+    return bits;
 }
 
 std::optional<Configuration> spelled_configuration(std::string_view text) {

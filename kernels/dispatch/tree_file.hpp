@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +62,10 @@ struct AskedFeatures {
     Column::Kind kind = Column::Kind::feature;
 };
 AskedFeatures asked_features(const std::string& feature);
+
+/// The categories that a node asks for, each as the bit of its place among those of the feature. Throws BadData for one
+/// that the feature has not, and for one that is named twice.
+std::uint64_t category_bits(const TreeFile::Node& node, std::span<const std::string_view> categories);
 
 /// The settings of a configuration, "block=256;items=4", none of "default"; their names point into the text. Nothing if
 /// it spells none.

@@ -78,8 +78,10 @@ private:
 
     void add_test(const TreeFile::Node& node) {
         const std::string where = std::to_string(column_of(node.feature)) + ", " + std::to_string(node.right);
-        nodes_.push_back(node.categories.empty() ? "{" + where + ", " + spelled(node.threshold) + "}"
-                                                 : "{" + where + ", 0, " + std::to_string(bits_of(node)) + "U}");
+        nodes_.push_back(node.categories.empty()
+                             ? "{" + where + ", " + spelled(node.threshold) + "}"
+                             : "{" + where + ", 0, " +
+                                   std::to_string(category_bits(node, known(node.feature).categories)) + "U}");
     }
 
     void add_leaf(const TreeFile::Node& node) {
@@ -124,17 +126,6 @@ private:
             column += std::string(", Column::Kind::") + (asked.kind == Column::Kind::ratio ? "ratio" : "product") +
                       ", " + std::to_string(reader_of(asked.second));
         return place_in(columns_, column + "}");
-    }
-
-    [[nodiscard]] std::uint64_t bits_of(const TreeFile::Node& node) const {
-        const auto& categories = known(node.feature).categories;
-        std::uint64_t bits = 0;
-        for (const std::string& name : node.categories) {
-            const auto at = std::ranges::find(categories, name);
-            if (at == categories.end()) throw BadData(node.feature + " has no category '" + name + "'");
-            bits |= std::uint64_t{1} << (at - categories.begin());
-        }
-        return bits;
     }
 
     [[nodiscard]] std::string traits() const {

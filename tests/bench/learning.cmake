@@ -7,6 +7,7 @@ target_link_libraries(espalier_synthetic PUBLIC espalier_train espalier_all_vari
 foreach(name learner forest others judging evidence decisions imputation)
   espalier_test(learn/${name}_test espalier_synthetic)
 endforeach()
+target_sources(decisions_test PRIVATE ${CMAKE_CURRENT_LIST_DIR}/train/ablation.cpp ${CMAKE_CURRENT_LIST_DIR}/train/transfer.cpp)
 espalier_test(learn/feasibility_test espalier_train espalier_all_variants_executor)
 espalier_test(families/bench_test espalier_synthetic)
 espalier_test(families/domain_test espalier_all_variants_executor)

@@ -66,6 +66,11 @@ endforeach()
 add_executable(selector_benchmark EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/train/selector_benchmark.cpp)
 target_link_libraries(selector_benchmark PRIVATE espalier_train espalier_all_variants_executor benchmark::benchmark)
 target_compile_definitions(selector_benchmark PRIVATE ESPALIER_RESULTS="${PROJECT_SOURCE_DIR}/results")
+find_package(CLI11 REQUIRED)
+add_executable(variant_study EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/train/variant_study.cpp
+               ${CMAKE_CURRENT_LIST_DIR}/train/ablation.cpp ${CMAKE_CURRENT_LIST_DIR}/train/transfer.cpp)
+target_link_libraries(variant_study PRIVATE espalier_train espalier_all_variants_executor CLI11::CLI11)
+target_compile_definitions(variant_study PRIVATE ESPALIER_RESULTS="${PROJECT_SOURCE_DIR}/results")
 
 if(NOT ESPALIER_CUDA)  # the learner knows devices by their results alone: the builds without CUDA tell all
   include(${CMAKE_CURRENT_LIST_DIR}/learning.cmake)

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "harness/bench/records/results.hpp"
@@ -74,7 +73,7 @@ TEST_F(TrainCommand, TellsHowToUseItsTreesWithoutACompiler) {
     EXPECT_EQ(why.at("tree_file"), selector("cpu-avx512-64t"));
     EXPECT_EQ(why.at("tree_data_sha256"), tree.at("data_sha256"));
     // Nothing where nothing was written.
-    for (const char* option : {"--check", "--quiet", "--ship 1"})
+    for (const char* option : {"--check", "--quiet"})
         EXPECT_EQ(train(option).err.find("ESPALIER_SELECTORS"), std::string::npos) << option;
 }
 
@@ -246,66 +245,6 @@ TEST_F(TrainCommand, LearnsFromDevicesThatAreAlike) {
     ASSERT_EQ(run.code, 0) << run.err;
     expect_holds(run.err, {"nothing is learned from gpu-sm90-too: ", "2 drivers"});
     EXPECT_EQ(data(), alone);
-}
-
-TEST_F(TrainCommand, AnswersWhatIfAndWritesNothing) {
-    auto run = train("--device gpu-sm90 --ship 3");
-    ASSERT_EQ(run.code, 0) << run.err;
-    expect_holds(run.out, {"the best set of every size", "<- the smallest within 1%", "best for"});
-    run = train("--device gpu-sm90 --ship 3 --json");
-    const auto answers = nlohmann::json::parse(run.out);
-    ASSERT_EQ(answers.size(), 1U);
-    const auto& sets = answers[0].at("sets");
-    ASSERT_EQ(sets.size(), 4U);
-    for (std::size_t i = 1; i < sets.size(); ++i)
-        EXPECT_LE(sets[i].at("perfect_regret"), sets[i - 1].at("perfect_regret"));
-    const std::string best = answers[0].at("worth")[0].at("variant");
-
-    run = train("--device gpu-sm90 --without " + best);
-    ASSERT_EQ(run.code, 0) << run.err;
-    expect_holds(run.out, {("without " + best + ": virtual best 1.000 -> ").c_str(), "decided differently"});
-    run = train("--device gpu-sm90 --only convolution_2d/" + best);
-    ASSERT_EQ(run.code, 0) << run.err;
-    expect_holds(run.out, {("only " + best).c_str()});
-    run = train("--device gpu-sm90 --without no_such");
-    EXPECT_EQ(run.code, 2);
-    expect_holds(run.err, {"no_such", "espalier list"});
-    EXPECT_FALSE(std::filesystem::exists(folder_ / "selectors"));
-}
-
-// A set takes as much as its variants together, so that a larger one takes more.
-TEST_F(TrainCommand, TellsHowLargeTheVariantsAre) {
-    const auto answers = nlohmann::json::parse(train("--device cpu-avx512-64t --ship 2 --json").out);
-    ASSERT_EQ(answers.size(), 1U);
-    std::map<std::string, std::size_t> bytes;
-    for (const auto& worth : answers[0].at("worth")) bytes[worth.at("variant")] = worth.at("object_bytes");
-    const auto& sets = answers[0].at("sets");
-    ASSERT_EQ(sets[0].at("variants").size(), 1U);
-    std::size_t expected = sets[0].at("object_bytes");
-    EXPECT_GT(expected, 0U);
-    for (const std::string variant : sets[1].at("variants")) expected += bytes[variant];
-    EXPECT_EQ(sets[1].at("object_bytes"), expected);
-    EXPECT_GT(sets[1].at("object_bytes"), sets[0].at("object_bytes"));
-}
-
-// On its own data no other device's tree does better than a device's own by more than a leaf costs.
-TEST_F(TrainCommand, ComparesTheTreesOfDevicesOfAKind) {
-    const auto run = train("--transfer --json");
-    ASSERT_EQ(run.code, 0) << run.err;
-    const auto rows = nlohmann::json::parse(run.out);
-    ASSERT_EQ(rows.size(), invented_devices().size());
-    for (const auto& row : rows) {
-        const auto& trees = row.at("trees");
-        ASSERT_EQ(trees.size(), 3U) << row;  // its own, that of the other one of its kind, the baseline
-        EXPECT_EQ(trees[0].at("tree"), row.at("device"));
-        EXPECT_LE(trees[0].at("regret").get<double>(), 1.001 * trees[1].at("regret").get<double>()) << row;
-        const bool gpu = row.at("device").get<std::string>().starts_with("gpu");
-        for (const auto& tree : trees)
-            EXPECT_TRUE(tree.at("tree") == "baseline" || tree.at("tree").get<std::string>().starts_with("gpu") == gpu);
-        EXPECT_LE(trees[1].at("regret"), trees[2].at("regret"));
-    }
-    expect_holds(train("--transfer").out, {"regret with the tree of", "gpu-sm80 ", "baseline "});
-    EXPECT_FALSE(std::filesystem::exists(folder_ / "selectors"));
 }
 
 TEST_F(TrainCommand, RefusesHoles) {

@@ -349,7 +349,6 @@ def of_records(faulty: Path, of: Named) -> list[list]:
         [faulty, "compare", results / key, results / key, "--html", place / "c.html"],
         [faulty, "train", "--results", results, "--device", key, "--output", place / "s"], [faulty, "train", "--results", others],
         [faulty, "train", "--results", others, "--device", name], [faulty, "train", "--results", results, "--family", name],
-        [faulty, "train", "--results", results, "--device", key, "--without", name],
         [faulty, "train", "--results", results, "--device", key, "--output", place / "other", "--check"],
         [faulty, "train", "--results", results, "--device", key, "--output", place / "s", "--matrices", place / "x"],
         [faulty, "report", "--results", results, "--output", place / "r"], [faulty, "report", "--results", others, "--device", name],

@@ -10,8 +10,8 @@ import sys
 import unittest
 
 ROOT = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[2])
-OWN = re.compile(r'"(ESPALIER_[A-Z_]+)"')  # a name in quotes: getenv, from_environment, a constant that they are given
-ASKED = re.compile(r'\b(?:secure_)?getenv\("([A-Z_]+)"\)|from_environment\("([A-Z_]+)"\)|environ(?:\.get)?[\[(]"([A-Z_]+)"')
+OWN = re.compile(r'"(ESPALIER_[A-Z_]+)"')  # a name in quotes: getenv, envname, a constant that they are given
+ASKED = re.compile(r'\b(?:secure_)?getenv\("([A-Z_]+)"\)|envname\("([A-Z_]+)"\)|environ(?:\.get)?[\[(]"([A-Z_]+)"')
 LOOPED = re.compile(r'for \(const char\* variable : \{("[^}]*")\}\)\s*if \([^;]*getenv\(variable\)')
 SHELL = re.compile(r"\$\{?(ESPALIER_[A-Z_]+)")
 # popen, system and their like start a shell, of which every name with a quote in it is a command.

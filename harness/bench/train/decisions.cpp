@@ -60,13 +60,7 @@ private:
         const auto no = static_cast<std::uint16_t>(node.right);
         if (node.categories.empty()) return TreeNode::at_most(column, node.threshold, no);
         if (at->categories == 0) throw BadData("a tree that asks for a category of " + node.feature);
-        std::uint64_t bits = 0;
-        const auto& names = trained_.family->features()[column].categories;
-        for (const std::string& name : node.categories)
-            if (const auto known = std::ranges::find(names, name); known != names.end())
-                bits |= std::uint64_t{1} << (known - names.begin());
-        if (bits == 0) throw BadData("a tree that asks for unknown categories of " + node.feature);
-        return TreeNode::one_of(column, bits, no);
+        return TreeNode::one_of(column, category_bits(node, trained_.family->features()[column].categories), no);
     }
 
     /// Whether the choice would run the problem; then it is the decision.

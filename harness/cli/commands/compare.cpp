@@ -150,29 +150,30 @@ void run(Arguments& arguments, ExitCode& code) {
 
 }  // namespace
 
-void add_compare(Command& app, ExitCode& code) {
+void add_compare(CLI::App& program, ExitCode& code) {
     auto arguments = std::make_shared<Arguments>();
-    Command command = app.add_subcommand("compare", "Compare two sweeps of one device, or several sessions a side");
+    CLI::App& command =
+        *program.add_subcommand("compare", "Compare two sweeps of one device, or several sessions a side");
     command
         .add_option("sweeps", arguments->words,
                     "BEFORE AFTER, or BEFORE... -- AFTER...: each results/<device-key>, a journal or a folder of "
                     "journals, and a session of its own")
-        .required();
+        ->required();
     command.add_option("--threshold", arguments->threshold, "difference that counts, if it is more than noise, too")
-        .capture_default_str();
+        ->capture_default_str();
     arguments->filter.add_options(command);
     command.add_option("--allow", arguments->allow, "compare across drivers, builds or caches (cold, clean and warm)")
-        .delimiter(',')
-        .allow_extra_args(false)
-        .one_of({"drivers", "builds", "caches"});
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(one_of({"drivers", "builds", "caches"}));
     command.add_flag("--allow-disturbed", arguments->allow_disturbed,
                      "judge what was measured while others used the machine, too; takes several sessions a side");
     command.add_flag("--all", arguments->all, "also the cases that are the same");
     command.add_flag("--json", arguments->json, "every variant and case, as JSON");
     command.add_option("--html", arguments->html, "also write a page of every case to this file; needs Python");
-    command.footer(
-        "What moves all variants of a problem together is the machine's: reported once, not counted.\n"
-        "Exit code 5: a variant or a case became slower relative to the others, or a case broke.");
+    set_footer(command,
+               "What moves all variants of a problem together is the machine's: reported once, not counted.\n"
+               "Exit code 5: a variant or a case became slower relative to the others, or a case broke.");
     command.callback([arguments, &code] { run(*arguments, code); });
 }
 

@@ -127,40 +127,40 @@ void run_convolve(const ConvolveOptions& options) {
 
 }  // namespace
 
-void add_convolve(Command& app, ExitCode&) {
+void add_convolve(CLI::App& program, ExitCode&) {
     const auto options = std::make_shared<ConvolveOptions>();
-    Command command = app.add_subcommand("convolve", "Applies a 3x3, 5x5 or 7x7 filter to an image");
+    CLI::App& command = *program.add_subcommand("convolve", "Applies a 3x3, 5x5 or 7x7 filter to an image");
     command.add_option("input", options->input, "JPEG, PNG, TIFF, PGM or PPM image; - is the standard input")
-        .required();
+        ->required();
     command
         .add_option("output", options->output,
                     "image to write: .png, .tif, .pgm or .ppm (lossless), .jpg; - is the standard output, as PNG")
-        .required();
+        ->required();
     command
         .add_option("--kernel", options->kernel,
                     "laplace, gauss, sharpen, box, or a text file of 3, 5 or 7 rows of as many numbers; applied as a "
                     "correlation: not flipped")
-        .capture_default_str();
-    command
-        .add_option("--offset", options->offset,
-                    "added to each sum after it is rounded, 0 to 255: 128 keeps what is below 0")
-        .within(0, 255)
-        .capture_default_str();
+        ->capture_default_str();
+    add_number(command, "--offset", options->offset,
+               "added to each sum after it is rounded, 0 to 255: 128 keeps what is below 0")
+        ->check(within(0, 255))
+        ->capture_default_str();
     command
         .add_option("--alpha", options->alpha,
                     "weighted: transparent pixels lend no colour to others; independent: they count as others do")
-        .one_of({"weighted", "independent"})
-        .capture_default_str();
+        ->check(one_of({"weighted", "independent"}))
+        ->capture_default_str();
     command.add_option("--border", options->border, "what the filter reads outside the image")
-        .one_of({"zero", "replicate", "mirror"})
-        .capture_default_str();
-    command.add_option("--quality", options->quality, "of a JPEG, 1 to 100 (default: as the input's, or 95)")
-        .within(1, 100);
-    command.add_option("--subsampling", options->subsampling, "of a JPEG's colours (default: as the input's, or 4:2:0)")
-        .one_of({"4:4:4", "4:2:2", "4:2:0"});
-    command.add_option("--depth", options->depth, "bits a channel of the output: 8").capture_default_str();
-    command.add_option("--max-image", options->max_image, "refuse images of more bytes (default: 1GiB)").bytes();
-    command.add_option("--device", options->device, kDeviceHelp).capture_default_str();
+        ->check(one_of({"zero", "replicate", "mirror"}))
+        ->capture_default_str();
+    add_number(command, "--quality", options->quality, "of a JPEG, 1 to 100 (default: as the input's, or 95)")
+        ->check(within(1, 100));
+    command
+        .add_option("--subsampling", options->subsampling, "of a JPEG's colours (default: as the input's, or 4:2:0)")
+        ->check(one_of({"4:4:4", "4:2:2", "4:2:0"}));
+    add_number(command, "--depth", options->depth, "bits a channel of the output: 8")->capture_default_str();
+    add_size(command, "--max-image", options->max_image, "refuse images of more bytes (default: 1GiB)");
+    command.add_option("--device", options->device, kDeviceHelp)->capture_default_str();
     command.add_option("--variant", options->variant, "force a variant instead of the selector's choice");
     command.add_flag("--explain", options->explain, "say why this variant was chosen");
     command.add_flag("--json", options->json, "print what was done as JSON");

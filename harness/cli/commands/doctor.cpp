@@ -209,15 +209,15 @@ void run(const Arguments& arguments, ExitCode& code) {
 
 }  // namespace
 
-void add_doctor(Command& app, ExitCode& code) {
+void add_doctor(CLI::App& program, ExitCode& code) {
     static Arguments arguments;
-    Command command = app.add_subcommand("doctor", "Show what there is to measure on, and what is missing");
+    CLI::App& command = *program.add_subcommand("doctor", "Show what there is to measure on, and what is missing");
     command
         .add_option("--device", arguments.device,
                     "cpu, a GPU as 0 or cuda:0, several with commas between them, or all; exits with 3 if one that is "
                     "named is not there")
-        .capture_default_str();
-    command.add_option("--results", arguments.results, "folder whose disk is looked at").capture_default_str();
+        ->capture_default_str();
+    command.add_option("--results", arguments.results, "folder whose disk is looked at")->capture_default_str();
     command.add_flag("--no-ceilings", arguments.no_ceilings,
                      "do not measure the devices' ceilings, nor copies to and from them");
     command.add_flag("--json", arguments.json, "as JSON");

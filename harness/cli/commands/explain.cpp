@@ -87,16 +87,16 @@ void run_explain(const ExplainOptions& options) {
 
 }  // namespace
 
-void add_explain(Command& app, ExitCode&) {
+void add_explain(CLI::App& program, ExitCode&) {
     const auto options = std::make_shared<ExplainOptions>();
-    Command command = app.add_subcommand("explain", "Says which variant a problem gets, and why");
-    command.add_option("--family", options->family, "distance, smallest_k, convolution_2d, ...").required();
+    CLI::App& command = *program.add_subcommand("explain", "Says which variant a problem gets, and why");
+    command.add_option("--family", options->family, "distance, smallest_k, convolution_2d, ...")->required();
     command.add_option("-p", options->axes, "axis=value of the problem; axes left out keep the family's default")
-        .type_name("AXIS=VALUE");
+        ->type_name("AXIS=VALUE");
     command
         .add_option("--device", options->device,
                     std::string("key of a device with results, or one of this machine: ") + kDeviceHelp)
-        .capture_default_str();
+        ->capture_default_str();
     command.add_option("--variant", options->variant, "explain this variant instead of the selector's choice");
     command.add_flag("--deterministic", options->deterministic, "what runs when equal calls must give equal bits");
     command.add_option("--results", options->results, kResultsHelp);

@@ -72,27 +72,26 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_export(Command& app, ExitCode&) {
+void add_export(CLI::App& program, ExitCode&) {
     auto options = std::make_shared<Options>();
-    Command command =
-        app.add_subcommand("export", "Write records and the library's choices as CSV, or records as JSON");
+    CLI::App& command =
+        *program.add_subcommand("export", "Write records and the library's choices as CSV, or records as JSON");
     command.add_option("--results", options->results, kResultsHelp);
     command
-        .add_option(
-            "-o,--output", options->output,
-            "folder of the exports: <device>/<family>.csv and <device>/choices/<family>.csv in it, and the same "
-            "below <device>/unseen, <device>/peers and published/<device>")
-        .capture_default_str();
-    command.add_option("--device", options->devices, "only these devices, by key").type_name("KEY").delimiter(',');
-    command.add_option("--family", options->families, "only these families").delimiter(',');
+        .add_option("-o,--output", options->output,
+                    "folder of the exports: <device>/<family>.csv and <device>/choices/<family>.csv in it, and the same "
+                    "below <device>/unseen, <device>/peers and published/<device>")
+        ->capture_default_str();
+    command.add_option("--device", options->devices, "only these devices, by key")->type_name("KEY")->delimiter(',');
+    command.add_option("--family", options->families, "only these families")->delimiter(',');
     command
         .add_option("--format", options->formats,
                     "csv; choices: what the library runs for each problem, as CSV; tree: the device's tree to be "
-                    "drawn, as CSV; json: the columns of csv, an object "
-                    "per case; benchmark: Google Benchmark's JSON; t4: the auto-tuning community's")
-        .delimiter(',')
-        .one_of({"csv", "choices", "tree", "json", "benchmark", "t4"})
-        .capture_default_str();
+                    "drawn, as CSV; json: the columns of csv, an object per case; benchmark: Google Benchmark's JSON; "
+                    "t4: the auto-tuning community's")
+        ->delimiter(',')
+        ->check(one_of({"csv", "choices", "tree", "json", "benchmark", "t4"}))
+        ->capture_default_str();
     command.add_flag("--json", options->json, "list what was written as JSON");
     command.callback([options] { run(*options); });
 }

@@ -189,23 +189,21 @@ void run_histogram(const HistogramOptions& options) {
 
 }  // namespace
 
-void add_histogram(Command& app, ExitCode&) {
+void add_histogram(CLI::App& program, ExitCode&) {
     const auto options = std::make_shared<HistogramOptions>();
-    Command command = app.add_subcommand(
+    CLI::App& command = *program.add_subcommand(
         "histogram", "Counts how often each byte of a file, or each value of an image's pixels, occurs");
-    command.add_option("file", options->input, "any file; - is the standard input").required();
+    command.add_option("file", options->input, "any file; - is the standard input")->required();
     command.add_option("--format", options->format, "table, bars (a chart in the terminal), csv or json")
-        .one_of({"table", "bars", "csv", "json"})
-        .capture_default_str();
-    command.add_option("--device", options->device, kDeviceHelp).capture_default_str();
+        ->check(one_of({"table", "bars", "csv", "json"}))
+        ->capture_default_str();
+    command.add_option("--device", options->device, kDeviceHelp)->capture_default_str();
     command.add_option("--variant", options->variant, "force a variant instead of the selector's choice");
-    command.add_option("--memory", options->memory, "for the two chunks of the file that are held: 128MiB, 1GiB")
-        .bytes();
+    add_size(command, "--memory", options->memory, "for the two chunks of the file that are held: 128MiB, 1GiB");
     command.add_flag("--pixels", options->pixels,
                      "count the pixels of an image, by channel, not the bytes of its file: JPEG, PNG, TIFF, PGM, PPM");
     command.add_option("--mask", options->mask, "with --pixels: an image as large, black where pixels do not count");
-    command.add_option("--max-image", options->max_image, "with --pixels: refuse images of more bytes (default: 1GiB)")
-        .bytes();
+    add_size(command, "--max-image", options->max_image, "with --pixels: refuse images of more bytes (default: 1GiB)");
     command.add_flag("--explain", options->explain, "say why this variant was chosen");
     command.add_flag("--json", options->json, "the same as --format json");
     command.add_flag("--quiet", options->quiet, "say nothing but errors and the counts");

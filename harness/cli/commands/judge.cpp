@@ -18,15 +18,13 @@
 #include "harness/bench/records/atomic_file.hpp"
 #include "harness/bench/records/merge.hpp"
 #include "harness/bench/records/stale.hpp"
-#include "harness/bench/sweep/worker/processors.hpp"
 #include "harness/bench/train/train.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/device_option.hpp"
 #include "harness/cli/measured_devices.hpp"
-#include "harness/cli/parse.hpp"
+#include "harness/cli/measuring.hpp"
 #include "harness/cli/print_json.hpp"
-#include "harness/cli/sweep_report.hpp"
-#include "harness/cli/sweep_turns.hpp"
+#include "harness/cli/warnings.hpp"
 #include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench::cli {
@@ -35,12 +33,11 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Arguments {
-    SweepOptions options{.verification = Verification::once, .counters = CounterMode::off};
-    MeasuringTimes times;
-    int problems = 300, threads = 0;
-    std::uint64_t seed = 2026;
+    MeasuringOptions measuring{
+        .sweep = {.seed = 2026, .verification = Verification::once, .counters = CounterMode::off}};
+    int problems = 300;
     std::string results;  ///< empty: the default
-    bool from_results = false, disturbed_too = false, dry_run = false, json = false;
+    bool from_results = false, disturbed_too = false;
 };
 
 /// The families asked for; all that declare a domain if none is.
@@ -57,17 +54,15 @@ std::vector<std::string> families_to_judge(const std::vector<std::string>& asked
 }
 
 SweepOptions interpret(const Arguments& arguments) {
-    SweepOptions options = arguments.options;
+    SweepOptions options = interpret(arguments.measuring);
     options.results_folder = arguments.from_results ? results_to_read(arguments.results, {options.device})
                                                     : results_to_write(arguments.results);
     if (!options.variants.empty() && !options.resume)
         throw Failure(ExitCode::usage, "--variant adds to what the journal has of the others: give --resume, too");
     options.families = families_to_judge(options.families);
-    interpret_times(arguments.times, options);
     // Apart from the grids' journals, which merging reads all of.
     options.journal_folder = options.results_folder / "journal" / "unseen";
-    options.seed = arguments.seed;
-    options.problems = [count = static_cast<std::size_t>(arguments.problems), seed = arguments.seed](
+    options.problems = [count = static_cast<std::size_t>(arguments.problems), seed = options.seed](
                            const Family& family, const DeviceInfo& device) {
         return draw_problems(family, device.kind, seed, Stream::unseen, count);
     };
@@ -95,7 +90,7 @@ void store(const SweepOptions& options, const SweepSummary& summary) {
         std::erase_if(results.missing, others);
         save_results(folder, results, Packing::packed);
     }
-    for (const std::string& warning : warnings) to_stderr("warning: {}\n", printable(warning));
+    tell_warnings(warnings);
 }
 
 nlohmann::ordered_json verdict_json(const learn::Verdict& verdict) {
@@ -175,7 +170,7 @@ void judge_device(const Arguments& arguments, const SweepOptions& options, const
                                               ": measure them with `espalier judge` there");
     const DeviceResults results = load_results(folder, options.families);
     std::map<std::string, nlohmann::ordered_json> figures;
-    if (!arguments.json) print_heading();
+    if (!arguments.measuring.json) print_heading();
     for (const std::string& name : options.families) {
         const std::vector<CaseRecord> records = cases_of(results, name);
         if (records.empty()) continue;
@@ -183,7 +178,7 @@ void judge_device(const Arguments& arguments, const SweepOptions& options, const
             to_stderr("{} {}: graded by old times: {}\n", device_key, name, printable(describe(stale)));
         const learn::Judgement judgement = learn::judge(family_named(name), results.device, records,
                                                         selectors_of(options.results_folder), arguments.disturbed_too);
-        if (arguments.json) {
+        if (arguments.measuring.json) {
             output.push_back(judgement_json(device_key, judgement));
         } else {
             print_row(device_key, judgement);
@@ -199,87 +194,50 @@ void judge_device(const Arguments& arguments, const SweepOptions& options, const
     if (file.exists && !file.same) write_file_atomically(file.path, file.contents);
 }
 
-ExitCode measure(const Arguments& arguments, const SweepOptions& options, const std::vector<std::string>& devices,
-                 nlohmann::ordered_json& output) {
-    const SweepOutcome outcome = sweep(options, devices);
-    ExitCode code = outcome.left_out.empty() ? ExitCode::ok : ExitCode::no_device;
-    for (const SweepSummary& summary : outcome.summaries) {
-        if (!options.quiet) print_summary(summary);
-        if (summary.unfinished) {
-            to_stderr("espalier: stopped; what is finished is in {}: go on with --resume\n",
-                      fmt::join(summary.journals, " and "));
-            code = std::max(code, ExitCode::no_device);
-            continue;
-        }
-        if (summary.failed()) code = std::max(code, ExitCode::failed_variants);
-        store(options, summary);
-        judge_device(arguments, options, summary.device_key, output);
-    }
-    return outcome.interrupted ? ExitCode::interrupted : code;
-}
-
 void run(const Arguments& arguments, ExitCode& code) {
     const SweepOptions options = interpret(arguments);
-    restrict_threads(arguments.threads);
     auto output = nlohmann::ordered_json::array();
+    const auto conclude = [&](const SweepOptions& shared, const SweepSummary& summary, bool) {
+        if (summary.unfinished) return ExitCode::no_device;
+        store(shared, summary);
+        judge_device(arguments, shared, summary.device_key, output);
+        return summary.failed() ? ExitCode::failed_variants : ExitCode::ok;
+    };
     if (arguments.from_results)
         judge_device(arguments, options, described_device(options.device, options.results_folder).key, output);
     else
-        code = in_turns(options, [&](const SweepOptions& shared, const std::vector<std::string>& devices) {
-            return arguments.dry_run ? estimate(shared, devices, arguments.json, output)
-                                     : measure(arguments, shared, devices, output);
-        });
-    if (arguments.json) print_json(output, 2);
+        code = measure(arguments.measuring, options, output, conclude);
+    if (arguments.measuring.json) print_json(output, 2);
 }
 
 }  // namespace
 
-void add_judge(Command& app, ExitCode& code) {
+void add_judge(CLI::App& program, ExitCode& code) {
     static Arguments arguments;
-    SweepOptions& options = arguments.options;
-    Command command =
-        app.add_subcommand("judge", "Measure all variants on problems that no tree has seen, and grade the selectors");
+    SweepOptions& options = arguments.measuring.sweep;
+    CLI::App& command = *program.add_subcommand(
+        "judge", "Measure all variants on problems that no tree has seen, and grade the selectors");
     command
         .add_option("--device", options.device,
                     "cpu, a GPU as 0 or cuda:0, several with commas between them, or all; with --from-results also the "
                     "key of a device")
-        .capture_default_str();
-    command.add_option("--family", options.families, "only these families").delimiter(',');
+        ->capture_default_str();
     command
-        .add_option(
-            "--variant", options.variants,
-            "measure only these variants: name or family/name; needs --resume, which keeps what the journal has of "
-            "the others")
-        .delimiter(',');
-    command.add_option("--problems", arguments.problems, "of each family; more are the same ones and further ones")
-        .within(1, 100000)
-        .capture_default_str();
-    command.add_option("--seed", arguments.seed, "of the problems, their inputs and the order of everything")
-        .capture_default_str();
-    command.add_option("--max-time", arguments.times.max_time, "stop measuring after this long: 90s, 3m, 1h");
-    command.add_option("--seconds", arguments.times.seconds, "of timing per problem; default: 4s, as in a sweep");
-    command
-        .add_option("--wait-for-quiet", arguments.times.wait_for_quiet,
-                    "wait for so long in all while other programs use the processors; 0 does not wait")
-        .from_environment("ESPALIER_WAIT_FOR_QUIET")
-        .capture_default_str();
-    add_share_device(command, arguments.times);
+        .add_option("--variant", options.variants,
+                    "measure only these variants: name or family/name; needs --resume, which keeps what the journal "
+                    "has of the others")
+        ->delimiter(',');
+    add_number(command, "--problems", arguments.problems, "of each family; more are the same ones and further ones")
+        ->check(within(1, 100000))
+        ->capture_default_str();
     command
         .add_flag("--allow-disturbed", arguments.disturbed_too,
                   "grade what was measured while others used the processors or the device was slowed down")
-        .from_environment("ESPALIER_ALLOW_DISTURBED");
-    command.add_option("--timeout", arguments.times.timeout, "give up a case that makes no progress for so long")
-        .capture_default_str();
-    command.add_flag("--resume", options.resume, "skip what the journal already has");
-    const Option from_results = command.add_flag("--from-results", arguments.from_results,
-                                                 "measure nothing: grade the problems that are on file");
-    command.add_option("--threads", arguments.threads, "use so many CPU threads; the device's key says so").positive();
+        ->envname("ESPALIER_ALLOW_DISTURBED");
+    add_measuring_options(command, arguments.measuring);
+    command.add_flag("--from-results", arguments.from_results, "measure nothing: grade the problems that are on file")
+        ->excludes(command.get_option("--dry-run"));
     command.add_option("--results", arguments.results, kResultsHelp);
-    command.add_flag("--dry-run", arguments.dry_run, "print the cases and the expected time, measure nothing")
-        .excludes(from_results);
-    command.add_flag("--quiet", options.quiet, "no progress, only errors");
-    command.add_flag("--json", arguments.json, "figures and the verdict on every problem as JSON on stdout");
-    command.footer("Ctrl-C once stops between two measurements, twice at once; go on with --resume.");
     command.callback([&code] { run(arguments, code); });
 }
 

@@ -238,9 +238,9 @@ void run_knn(KnnOptions& options) {
 
 }  // namespace
 
-void add_knn(Command& app, ExitCode&) {
+void add_knn(CLI::App& program, ExitCode&) {
     const auto options = std::make_shared<KnnOptions>();
-    Command command = app.add_subcommand("knn", "Predicts classes or numbers by the k nearest neighbours");
+    CLI::App& command = *program.add_subcommand("knn", "Predicts classes or numbers by the k nearest neighbours");
     add_knn_options(command, *options);
     command.callback([options] { run_knn(*options); });
 }

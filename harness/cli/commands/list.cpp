@@ -158,16 +158,17 @@ void run(const Arguments& arguments) {
 
 }  // namespace
 
-void add_list(Command& app, ExitCode&) {
+void add_list(CLI::App& program, ExitCode&) {
     static Arguments arguments;
-    Command command = app.add_subcommand("list", "List families, their axes and their variants");
-    command.add_option("--family", arguments.families, "only these").delimiter(',');
-    const Option suite = command
-                             .add_option("--suite", arguments.suite,
-                                         "the cases of `sweep --suite` instead, each with the tables that have it")
-                             .one_of({"published"});
-    const Option json = command.add_flag("--json", arguments.json, "everything, as JSON");
-    command.add_flag("--markdown", arguments.markdown, "tables for the documentation").excludes(json).excludes(suite);
+    CLI::App& command = *program.add_subcommand("list", "List families, their axes and their variants");
+    command.add_option("--family", arguments.families, "only these")->delimiter(',');
+    CLI::Option* const suite =
+        command
+            .add_option("--suite", arguments.suite,
+                        "the cases of `sweep --suite` instead, each with the tables that have it")
+            ->check(one_of({"published"}));
+    CLI::Option* const json = command.add_flag("--json", arguments.json, "everything, as JSON");
+    command.add_flag("--markdown", arguments.markdown, "tables for the documentation")->excludes(json)->excludes(suite);
     command.callback([] { run(arguments); });
 }
 

@@ -190,29 +190,29 @@ void run_locate(LocateOptions& options) {
                        options.output == kStandardStream || options.cube == kStandardStream);
 }
 
-void add_record_options(Command& command, LocateOptions& options) {
+void add_record_options(CLI::App& command, LocateOptions& options) {
     command.add_option("record", options.files, "an index (record.json), or the record's files in order of time")
-        .required();
+        ->required();
     command.add_option("--receivers-file", options.receivers_path,
                        "CSV of name,x,y,z (and weight), one per trace; an index names its own");
     command.add_option("--format", options.record.format, "of the files, if their names do not tell")
-        .one_of({"auto", "raw", "segy", "miniseed"})
-        .capture_default_str();
-    command.add_option("--rate", options.record.rate,
-                       "samples per second, of raw files without an index and of SEG-Y without an interval");
+        ->check(one_of({"auto", "raw", "segy", "miniseed"}))
+        ->capture_default_str();
+    add_number(command, "--rate", options.record.rate,
+               "samples per second, of raw files without an index and of SEG-Y without an interval");
     command.add_flag("--fill-missing", options.record.fill_missing,
                      "files of an index that are missing or short, and receivers without a channel, become zeros");
     command.add_option("--max-gap", options.max_gap, "refuse a record with a longer gap, as damaged clocks make them")
-        .capture_default_str();
+        ->capture_default_str();
     command
         .add_option(
             "--overlap", options.overlap,
             "what counts where miniSEED records of a channel overlap and differ: the first to begin, or the last")
-        .one_of({"refuse", "first", "last"})
-        .capture_default_str();
+        ->check(one_of({"refuse", "first", "last"}))
+        ->capture_default_str();
 }
 
-void add_conditioning_options(Command& command, LocateOptions& options) {
+void add_conditioning_options(CLI::App& command, LocateOptions& options) {
     command.add_flag("--demean", options.conditioning.demean, "take each trace's mean off");
     command.add_flag("--detrend", options.conditioning.detrend,
                      "take each trace's straight line off, its mean with it");
@@ -224,27 +224,27 @@ void add_conditioning_options(Command& command, LocateOptions& options) {
 
 }  // namespace
 
-void add_locate(Command& app, ExitCode&) {
+void add_locate(CLI::App& program, ExitCode&) {
     const auto options = std::make_shared<LocateOptions>();
-    Command command =
-        app.add_subcommand("locate", "Finds the source of a seismic record by coherent summation over a grid");
+    CLI::App& command =
+        *program.add_subcommand("locate", "Finds the source of a seismic record by coherent summation over a grid");
     add_record_options(command, *options);
     add_conditioning_options(command, *options);
     add_grid_options(command, options->grid);
-    command.add_option("--velocity", options->settings.velocity, "of a homogeneous medium, metres per second");
+    add_number(command, "--velocity", options->settings.velocity, "of a homogeneous medium, metres per second");
     command.add_option("--travel-times", options->settings.travel_times,
                        "instead: file of nodes x receivers seconds, 32-bit floats");
     command
         .add_option("--interpolation", options->interpolation, "between samples: nearest, or linear in eighths of one")
-        .one_of({"nearest", "linear"})
-        .capture_default_str();
+        ->check(one_of({"nearest", "linear"}))
+        ->capture_default_str();
     command
         .add_option("--precision", options->precision,
                     "of sums: single, or half, which may be off by (receivers + 3) / 8000 of a window's largest sample")
-        .one_of({"single", "half"})
-        .capture_default_str();
-    command.add_option("--window", options->window, "samples summed at a time, or a time: 30s").capture_default_str();
-    command.add_option("--device", options->device, kDeviceHelp).capture_default_str();
+        ->check(one_of({"single", "half"}))
+        ->capture_default_str();
+    command.add_option("--window", options->window, "samples summed at a time, or a time: 30s")->capture_default_str();
+    command.add_option("--device", options->device, kDeviceHelp)->capture_default_str();
     command.add_option("--variant", options->settings.variant, "force a variant instead of the selector's choice");
     command.add_flag("--no-double-buffering", options->no_double_buffering,
                      "read, copy and sum one after the other, to see what overlapping them is worth");

@@ -74,16 +74,16 @@ void run(const Arguments& arguments) {
 
 }  // namespace
 
-void add_merge(Command& app, ExitCode&) {
+void add_merge(CLI::App& program, ExitCode&) {
     static Arguments arguments;
-    Command command = app.add_subcommand("merge", "Merge journals of sweeps into results/<device-key>/");
-    command.add_option("journals", arguments.journals, "journal files, or folders of them").capture_default_str();
+    CLI::App& command = *program.add_subcommand("merge", "Merge journals of sweeps into results/<device-key>/");
+    command.add_option("journals", arguments.journals, "journal files, or folders of them")->capture_default_str();
     command.add_option("--results", arguments.results, kResultsToWriteHelp);
     command
         .add_option("--allow", arguments.allow,
                     "pool records of different drivers, builds or caches (cold, clean and warm)")
-        .delimiter(',')
-        .one_of({"drivers", "builds", "caches"});
+        ->delimiter(',')
+        ->check(one_of({"drivers", "builds", "caches"}));
     command.add_flag("--replace", arguments.replace, "forget what the results folder has of these devices");
     command.add_flag("--supersede", arguments.supersede,
                      "leave out records of other machines, drivers, builds or cache modes than the latest");

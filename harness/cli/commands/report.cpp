@@ -101,17 +101,17 @@ void run(Options options, ExitCode& code) {
 
 }  // namespace
 
-void add_report(Command& app, ExitCode& code) {
+void add_report(CLI::App& program, ExitCode& code) {
     auto options = std::make_shared<Options>();
-    Command command = app.add_subcommand("report", "Write the HTML report and the exports of all results");
+    CLI::App& command = *program.add_subcommand("report", "Write the HTML report and the exports of all results");
     command.add_option("--results", options->results, kResultsHelp);
-    command.add_option("-o,--output", options->output, "Folder for the page and exports/").capture_default_str();
-    command.add_option("--device", options->devices, "Only these devices, by key").delimiter(',');
+    command.add_option("-o,--output", options->output, "Folder for the page and exports/")->capture_default_str();
+    command.add_option("--device", options->devices, "Only these devices, by key")->delimiter(',');
     const auto no_page = command.add_flag("--no-page", options->no_page, "Write the exports only; needs no Python");
     command
         .add_flag("--published", options->published,
                   "Write published.html instead: what the source documents printed beside what was measured here")
-        .excludes(no_page);
+        ->excludes(no_page);
     command.add_flag("--json", options->json, "List what was written as JSON");
     command.callback([options, &code] { run(*options, code); });
 }

@@ -118,14 +118,15 @@ void run(Arguments& arguments) {
 
 }  // namespace
 
-void add_show(Command& app, ExitCode&) {
+void add_show(CLI::App& program, ExitCode&) {
     auto arguments = std::make_shared<Arguments>();
-    Command command = app.add_subcommand("show", "Show which variant is the fastest on which problem, and its time");
+    CLI::App& command =
+        *program.add_subcommand("show", "Show which variant is the fastest on which problem, and its time");
     command.add_option("paths", arguments->paths,
                        "results of one device or of several, journals or folders of them; default: "
                        "results/local if anything was measured here, else results");
     arguments->filter.add_options(command);
-    command.add_option("--limit", arguments->limit, "problems to show of each device").positive();
+    add_number(command, "--limit", arguments->limit, "problems to show of each device")->check(positive());
     command.add_flag("--json", arguments->json, "every winner, as JSON");
     command.callback([arguments] { run(*arguments); });
 }

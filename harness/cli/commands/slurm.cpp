@@ -85,28 +85,28 @@ void run(Arguments arguments) {
 
 }  // namespace
 
-void add_slurm(Command& app, ExitCode&) {
+void add_slurm(CLI::App& program, ExitCode&) {
     auto arguments = std::make_shared<Arguments>();
-    Command command =
-        app.add_subcommand("slurm", "Submit a sweep to a Slurm cluster as a job array, one task per shard");
-    command.add_option("--shards", arguments->job.shards, "tasks of the array, each with its part of the problems")
-        .within(1, 100'000)
-        .capture_default_str();
+    CLI::App& command =
+        *program.add_subcommand("slurm", "Submit a sweep to a Slurm cluster as a job array, one task per shard");
+    add_number(command, "--shards", arguments->job.shards, "tasks of the array, each with its part of the problems")
+        ->check(within(1, 100'000))
+        ->capture_default_str();
     command
         .add_option("--sbatch", arguments->job.options,
                     "an option for sbatch, may be repeated: --sbatch=--partition=gpu --sbatch=--gres=gpu:1")
-        .allow_extra_args(false)  // or it would take the "--" that follows it
-        .type_name("OPTION");
+        ->allow_extra_args(false)  // or it would take the "--" that follows it
+        ->type_name("OPTION");
     command.add_option("--output", arguments->journal, "folder of the journals, which every node must see")
-        .capture_default_str();
+        ->capture_default_str();
     command.add_option("--results", arguments->results, kResultsToWriteHelp);
     command.add_flag("--no-merge", arguments->no_merge, "submit no job that merges");
     command.add_flag("--dry-run", arguments->dry_run, "print the scripts, submit nothing");
     command.add_flag("--json", arguments->json, "the jobs' ids as JSON");
-    command.add_option("sweep", arguments->job.sweep, "after --: options of espalier sweep").type_name("OPTION");
-    command.footer(
-        "For example: espalier slurm --shards 8 --sbatch=--gres=gpu:1 -- --device 0 --effort full\n"
-        "Shards that were preempted, requeued or submitted again go on where their journals end.");
+    command.add_option("sweep", arguments->job.sweep, "after --: options of espalier sweep")->type_name("OPTION");
+    set_footer(command,
+               "For example: espalier slurm --shards 8 --sbatch=--gres=gpu:1 -- --device 0 --effort full\n"
+               "Shards that were preempted, requeued or submitted again go on where their journals end.");
     command.callback([arguments] { run(*arguments); });
 }
 

@@ -18,26 +18,24 @@
 #include "harness/bench/records/results.hpp"
 #include "harness/bench/report/winners.hpp"
 #include "harness/bench/sweep/record/resume.hpp"
-#include "harness/bench/sweep/worker/processors.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/measured_devices.hpp"
+#include "harness/cli/measuring.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/sweep_report.hpp"
-#include "harness/cli/sweep_turns.hpp"
 
 namespace espalier::bench::cli {
 namespace {
 
 /// Options as they are typed.
 struct Arguments {
-    SweepOptions options;
+    MeasuringOptions measuring;
     std::string effort = "standard", cache = "auto", verify = "auto", counters = "auto";
-    MeasuringTimes times;
     std::string noise = "0.5%", shard, suite, results;
     std::vector<std::string> axes;
-    int threads = 0, drawn = 0;
-    bool dry_run = false, json = false, no_merge = false, no_ceilings = false, quick = false;
+    int drawn = 0;
+    bool no_merge = false, no_ceilings = false, quick = false;
 };
 
 /// Families that leave nothing to choose keep their default problems.
@@ -89,7 +87,7 @@ void measure_recorded(SweepOptions& options) {
 }
 
 SweepOptions interpret(const Arguments& arguments) {
-    SweepOptions options = arguments.options;
+    SweepOptions options = interpret(arguments.measuring);
     options.results_folder = results_to_write(arguments.results);
     options.effort = arguments.effort == "quick"  ? Effort::quick
                      : arguments.effort == "full" ? Effort::full
@@ -104,7 +102,6 @@ SweepOptions interpret(const Arguments& arguments) {
                        : arguments.counters == "only"    ? CounterMode::only
                                                          : CounterMode::automatic;
     if (arguments.quick) options.effort = Effort::quick;
-    interpret_times(arguments.times, options);
     options.noise = parse_share(arguments.noise, "--noise");
     if (!arguments.shard.empty()) std::tie(options.shard, options.shards) = parse_shard(arguments.shard);
     for (const auto& axis : arguments.axes) options.axes.push_back(parse_axis(axis));
@@ -114,9 +111,7 @@ SweepOptions interpret(const Arguments& arguments) {
     if (arguments.suite == "recorded") measure_recorded(options);
     options.merge = !arguments.no_merge;
     options.ceilings = !arguments.no_ceilings;
-    if (options.counters == CounterMode::only) {
-        options.resume = true;
-    }
+    if (options.counters == CounterMode::only) options.resume = true;
     return options;
 }
 
@@ -138,124 +133,82 @@ void merge_after(const SweepOptions& options, const SweepSummary& summary) {
         if (!options.quiet) to_stderr("{}", describe(report, options.results_folder));
 }
 
-/// Reports one kind of device; and merges what it measured, if that is all there is to measure.
-ExitCode conclude(const SweepOptions& options, const SweepSummary& summary) {
-    if (!options.quiet) print_summary(summary);
-    if (summary.unfinished) {
-        to_stderr("espalier: stopped; what is finished is in {}: go on with --resume\n",
-                  fmt::join(summary.journals, " and "));
-        return ExitCode::no_device;
-    }
-    if (options.merge) merge_after(options, summary);
-    const bool lost = std::ranges::any_of(summary.workers, [](const WorkerSummary& w) { return !w.lost.empty(); });
-    return lost ? ExitCode::no_device : summary.failed() ? ExitCode::failed_variants : ExitCode::ok;
-}
-
-ExitCode measure(const Arguments& arguments, const SweepOptions& options, const std::vector<std::string>& devices,
-                 nlohmann::ordered_json& output) {
-    const SweepOutcome outcome = sweep(options, devices);
-    ExitCode code = outcome.left_out.empty() ? ExitCode::ok : ExitCode::no_device;
-    for (const SweepSummary& summary : outcome.summaries) {
-        output.push_back(to_json(summary, outcome.interrupted));
-        code = std::max(code, conclude(options, summary));
-        if (!arguments.json && !options.quiet) print_winners(summary);
-    }
-    if (outcome.interrupted && outcome.summaries.empty()) to_stderr("espalier: stopped before anything was measured\n");
-    return outcome.interrupted ? ExitCode::interrupted : code;
-}
-
 void run(const Arguments& arguments, ExitCode& code) {
-    const SweepOptions options = interpret(arguments);
-    restrict_threads(arguments.threads);
     auto output = nlohmann::ordered_json::array();
-    code = in_turns(options, [&](const SweepOptions& shared, const std::vector<std::string>& devices) {
-        return arguments.dry_run ? estimate(shared, devices, arguments.json, output)
-                                 : measure(arguments, shared, devices, output);
-    });
-    if (arguments.json) print_json(output, 2);
+    const bool json = arguments.measuring.json;
+    const auto conclude = [&](const SweepOptions& options, const SweepSummary& summary, bool interrupted) {
+        output.push_back(to_json(summary, interrupted));
+        if (options.merge && !summary.unfinished) merge_after(options, summary);
+        if (!json && !options.quiet) print_winners(summary);
+        if (summary.unfinished) return ExitCode::no_device;
+        const bool lost = std::ranges::any_of(summary.workers, [](const WorkerSummary& w) { return !w.lost.empty(); });
+        return lost ? ExitCode::no_device : summary.failed() ? ExitCode::failed_variants : ExitCode::ok;
+    };
+    code = measure(arguments.measuring, interpret(arguments), output, conclude);
+    if (json) print_json(output, 2);
 }
 
 }  // namespace
 
-void add_sweep(Command& app, ExitCode& code) {
+void add_sweep(CLI::App& program, ExitCode& code) {
     static Arguments arguments;
-    SweepOptions& options = arguments.options;
-    Command command =
-        app.add_subcommand("sweep", "Measure all variants over parameter grids on this machine's devices");
+    SweepOptions& options = arguments.measuring.sweep;
+    CLI::App& command =
+        *program.add_subcommand("sweep", "Measure all variants over parameter grids on this machine's devices");
     command
         .add_option("--device", options.device,
                     "cpu, a GPU as 0 or cuda:0, several with commas between them, or all: GPUs at once, then the CPU")
-        .capture_default_str();
-    command.add_option("--family", options.families, "only these families").delimiter(',');
-    command.add_option("--variant", options.variants, "only these variants: name or family/name").delimiter(',');
+        ->capture_default_str();
+    add_measuring_options(command, arguments.measuring);
+    command.add_option("--variant", options.variants, "only these variants: name or family/name")->delimiter(',');
     command.add_option("--effort", arguments.effort, "how many problems, and how long each")
-        .one_of({"quick", "standard", "full"})
-        .capture_default_str();
+        ->check(one_of({"quick", "standard", "full"}))
+        ->capture_default_str();
     command.add_flag("--quick", arguments.quick, "the same as --effort quick");
-    const Option axes =
+    CLI::Option* const axes =
         command.add_option("-p,--problem", arguments.axes, "axis=value,value: instead of the default problems' values");
-    const Option suite =
+    CLI::Option* const suite =
         command
             .add_option(
                 "--suite", arguments.suite,
                 "a named list of problems and choices instead of the default ones; published: those whose "
                 "figures the source documents print, merged into RESULTS/published; recorded: all that RESULTS has "
                 "of the device, for a new --variant")
-            .one_of({"published", "recorded"})
-            .excludes(axes);
-    command
-        .add_option("--drawn", arguments.drawn,
-                    "so many problems drawn from each family's domain instead of the default ones; more are the same "
-                    "ones and further ones")
-        .positive()
-        .excludes(axes)
-        .excludes(suite);
-    command.add_option("--max-time", arguments.times.max_time, "stop measuring after this long: 90s, 3m, 1h");
-    command.add_option("--seconds", arguments.times.seconds,
-                       "of timing per problem; default: what the effort is worth");
-    command
-        .add_option("--wait-for-quiet", arguments.times.wait_for_quiet,
-                    "wait for so long in all, and for at most a quarter of --max-time, while other programs use the "
-                    "processors; 0 neither waits nor measures again what was disturbed")
-        .from_environment("ESPALIER_WAIT_FOR_QUIET")
-        .capture_default_str();
-    add_share_device(command, arguments.times);
-    command.add_option("--noise", arguments.noise, "precision of the ratios to aim for").capture_default_str();
-    command.add_option("--seed", options.seed, "of inputs and of the order of everything").capture_default_str();
-    command.add_option("--timeout", arguments.times.timeout, "give up a case that makes no progress for so long")
-        .capture_default_str();
-    command.add_flag("--resume", options.resume, "skip what the journal already has");
+            ->check(one_of({"published", "recorded"}))
+            ->excludes(axes);
+    add_number(command, "--drawn", arguments.drawn,
+               "so many problems drawn from each family's domain instead of the default ones; more are the same ones "
+               "and further ones")
+        ->check(positive())
+        ->excludes(axes)
+        ->excludes(suite);
+    command.add_option("--noise", arguments.noise, "precision of the ratios to aim for")->capture_default_str();
     command.add_option("--shard", arguments.shard, "i/n: only the i-th of n parts of the problems");
     command
         .add_option("--cache", arguments.cache,
                     "before each run; cold: flushed by writing, so that a run writes back what "
                     "lies there; clean: by reading; warm: as they are; auto: cold on GPUs, "
                     "warm on the CPU")
-        .one_of({"auto", "cold", "clean", "warm"})
-        .capture_default_str();
+        ->check(one_of({"auto", "cold", "clean", "warm"}))
+        ->capture_default_str();
     command
         .add_option(
             "--verify", arguments.verify,
             "once: a run before and after timing; full: the oracle computes even what takes it minutes; auto: once for "
             "--drawn, whose variants the default problems verify, else budget")
-        .one_of({"auto", "once", "budget", "full"})
-        .capture_default_str();
+        ->check(one_of({"auto", "once", "budget", "full"}))
+        ->capture_default_str();
     command
         .add_option("--counters", arguments.counters,
                     "hardware counters, in a pass of their own; only: those that the journal's records lack")
-        .one_of({"off", "auto", "require", "only"})
-        .capture_default_str();
+        ->check(one_of({"off", "auto", "require", "only"}))
+        ->capture_default_str();
     command.add_flag("--no-ceilings", arguments.no_ceilings,
                      "do not measure the device's ceilings: seconds less, but no rooflines, and no time is too good to "
                      "be true");
-    command.add_option("--threads", arguments.threads, "use so many CPU threads; the device's key says so").positive();
-    command.add_option("--output", options.journal_folder, "folder of the journals").capture_default_str();
+    command.add_option("--output", options.journal_folder, "folder of the journals")->capture_default_str();
     command.add_option("--results", arguments.results, kResultsToWriteHelp);
     command.add_flag("--no-merge", arguments.no_merge, "leave the results folder alone");
-    command.add_flag("--dry-run", arguments.dry_run, "print the cases and the expected time, measure nothing");
-    command.add_flag("--quiet", options.quiet, "no progress, only errors");
-    command.add_flag("--json", arguments.json, "a summary as JSON on stdout");
-    command.footer("Ctrl-C once stops between two measurements, twice at once; go on with --resume.");
     command.callback([&code] { run(arguments, code); });
 }
 

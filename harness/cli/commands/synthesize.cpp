@@ -275,32 +275,32 @@ void run_synthesize(SynthesizeOptions& options) {
 
 }  // namespace
 
-void add_synthesize(Command& app, ExitCode&) {
+void add_synthesize(CLI::App& program, ExitCode&) {
     const auto options = std::make_shared<SynthesizeOptions>();
-    Command command = app.add_subcommand("synthesize", "Writes a seismic record of noise and known events");
+    CLI::App& command = *program.add_subcommand("synthesize", "Writes a seismic record of noise and known events");
     command.add_option("folder", options->folder, "where to: record.json, receivers.csv, truth.csv, record-*.f32")
-        .required();
-    command.add_option("--receivers", options->receivers, "how many").capture_default_str();
+        ->required();
+    add_number(command, "--receivers", options->receivers, "how many")->capture_default_str();
     command.add_option("--receivers-file", options->receivers_path, "CSV of x,y,z to take instead of random places");
-    command.add_option("--aperture", options->aperture,
-                       "side of the square of receivers in metres (default: twice the grid's, at least 1000)");
-    command.add_option("--rate", options->record.rate, "samples per second").capture_default_str();
-    command.add_option("--duration", options->duration, "of the record: 60s, 1h, or samples").capture_default_str();
-    command.add_option("--file-length", options->file_length, "of each file: 10s, or samples").capture_default_str();
-    command.add_option("--max-size", options->max_size, "refuse to write more (default: 100GB)").bytes();
+    add_number(command, "--aperture", options->aperture,
+               "side of the square of receivers in metres (default: twice the grid's, at least 1000)");
+    add_number(command, "--rate", options->record.rate, "samples per second")->capture_default_str();
+    command.add_option("--duration", options->duration, "of the record: 60s, 1h, or samples")->capture_default_str();
+    command.add_option("--file-length", options->file_length, "of each file: 10s, or samples")->capture_default_str();
+    add_size(command, "--max-size", options->max_size, "refuse to write more (default: 100GB)");
     add_grid_options(command, options->grid);
-    command.add_option("--velocity", options->record.velocity, "metres per second").capture_default_str();
-    command.add_option("--events", options->event_count, "at random nodes and times (default: 1 without --event)");
+    add_number(command, "--velocity", options->record.velocity, "metres per second")->capture_default_str();
+    add_number(command, "--events", options->event_count, "at random nodes and times (default: 1 without --event)");
     command.add_option("--event", options->events, "an event of your own: x,y,z,time; may be repeated")
-        .allow_extra_args(false);
-    command.add_option("--snr", options->snr, "power of an event's peak over that of the noise, at every receiver")
-        .capture_default_str();
-    command.add_option("--frequency", options->frequency,
-                       "of the events' Ricker wavelet, in hertz (default: 80, at most a quarter of --rate)");
-    command.add_option("--noise", options->record.noise, "its standard deviation; 0 for none").capture_default_str();
+        ->allow_extra_args(false);
+    add_number(command, "--snr", options->snr, "power of an event's peak over that of the noise, at every receiver")
+        ->capture_default_str();
+    add_number(command, "--frequency", options->frequency,
+               "of the events' Ricker wavelet, in hertz (default: 80, at most a quarter of --rate)");
+    add_number(command, "--noise", options->record.noise, "its standard deviation; 0 for none")->capture_default_str();
     command.add_option("--gap", options->gaps, "leave out start,duration (seconds); may be repeated")
-        .allow_extra_args(false);
-    command.add_option("--seed", options->record.seed, "the same seed gives the same record").capture_default_str();
+        ->allow_extra_args(false);
+    add_number(command, "--seed", options->record.seed, "the same seed gives the same record")->capture_default_str();
     command.add_flag("--json", options->json, "print what was written as JSON");
     command.add_flag("--quiet", options->quiet, "say nothing but errors");
     command.callback([options] { run_synthesize(*options); });

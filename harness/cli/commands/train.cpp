@@ -18,8 +18,6 @@
 #include "harness/bench/records/atomic_file.hpp"
 #include "harness/bench/records/results.hpp"
 #include "harness/bench/train/export.hpp"
-#include "harness/bench/train/transfer.hpp"
-#include "harness/cli/ablation_report.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/measured_devices.hpp"
 #include "harness/cli/print_json.hpp"
@@ -36,8 +34,7 @@ struct Options {
     learn::TrainingFolders folders;
     learn::TrainOptions train;
     std::filesystem::path matrices;
-    AblationQuestions ablation;  ///< if there are any, nothing is written
-    bool trees = false, transfer = false, check = false, json = false, quiet = false;
+    bool trees = false, check = false, json = false, quiet = false;
     bool every_device = false;  ///< none was named
 };
 
@@ -162,51 +159,6 @@ void print_decision_diffs(const learn::TrainedDevice& trained) {
                       learn::describe(*trained.diffs[i]));
 }
 
-void answer_ablation(const Options& options) {
-    check_names(options.ablation);
-    auto json = nlohmann::ordered_json::array();
-    std::string text;
-    for (const std::string& key : options.devices) {
-        const auto maybe = train(options, key);
-        if (!maybe) continue;
-        const learn::TrainedDevice& trained = *maybe;
-        if (!options.json)
-            text += ablation_text(trained, options.ablation, options.train.learn);
-        else
-            for (auto& entry : ablation_json(trained, options.ablation, options.train.learn)) json.push_back(entry);
-    }
-    if (options.json)
-        print_json(json, 2);
-    else if (text.empty())
-        throw Failure(ExitCode::usage, "none of these variants has been measured on these devices");
-    else
-        to_stdout("{}", text);
-}
-
-void print_transfer(const Options& options) {
-    std::vector<learn::TrainedDevice> trained;
-    for (const std::string& key : options.devices)
-        if (auto device = train(options, key)) trained.push_back(std::move(*device));
-    auto json = nlohmann::ordered_json::array();
-    if (!options.json)
-        to_stdout("{:<16} {:<34}  regret with the tree of (* the one it would fall back on)\n", "family", "device");
-    for (const learn::TransferRow& row : learn::transfer(trained)) {
-        std::string cells;
-        auto list = nlohmann::ordered_json::array();
-        for (const learn::TransferCell& cell : row.cells) {
-            const std::string unknown =
-                cell.unknown ? " (" + counted(cell.unknown, "problem") + " without a time)" : "";
-            cells += fmt::format("{}{}{} {:.3f}{}", cells.empty() ? "" : ", ", cell.fallback ? "*" : "", cell.tree,
-                                 cell.regret, unknown);
-            list.push_back(
-                {{"tree", cell.tree}, {"regret", cell.regret}, {"unknown", cell.unknown}, {"fallback", cell.fallback}});
-        }
-        if (!options.json) to_stdout("{:<16} {:<34}  {}\n", row.family, row.device, cells);
-        json.push_back({{"family", row.family}, {"device", row.device}, {"trees", std::move(list)}});
-    }
-    if (options.json) print_json(json, 2);
-}
-
 /// What a machine without a compiler does with the trees, and others until the library is built anew.
 void tell_how_to_load(const Options& options) {
     const auto path = std::filesystem::absolute(options.folders.output).lexically_normal();
@@ -228,8 +180,6 @@ void run(Options options, ExitCode& code) {
     options.folders.output = options.output.empty() ? selectors_of(options.folders.results) : fs::path(options.output);
     const bool everything = options.every_device && options.families.empty();
     if (options.devices.empty()) options.devices = learn::devices_with_results(options.folders.results);
-    if (options.ablation.any()) return answer_ablation(options);
-    if (options.transfer) return print_transfer(options);
     refuse_to_destroy_results(options);
     bool different = false;
     std::size_t trained_families = 0;
@@ -280,53 +230,38 @@ void run(Options options, ExitCode& code) {
 
 }  // namespace
 
-void add_train(Command& app, ExitCode& code) {
+void add_train(CLI::App& program, ExitCode& code) {
     auto options = std::make_shared<Options>();
-    Command command = app.add_subcommand("train", "Learn from results which variant to run, and write the trees");
-    command.add_option("--device", options->devices, "Device keys; default: every folder of results").type_name("KEY");
+    CLI::App& command =
+        *program.add_subcommand("train", "Learn from results which variant to run, and write the trees");
+    command.add_option("--device", options->devices, "Device keys; default: every folder of results")->type_name("KEY");
     command.add_option("--family", options->families, "Families; default: all that were measured");
     command.add_option("--results", options->results, kResultsHelp);
     command.add_option("--output", options->output,
                        "Where the trees go; default: kernels/selectors, those of another folder of results to "
                        "its selectors/");
-    command.add_option("--max-leaves", options->train.learn.max_leaves, "Largest tree")
-        .within(1, 1000)
-        .capture_default_str();
-    command
-        .add_option("--predicted", options->train.learn.drawn,
-                    "Learn from so many problems with predicted times beside the measured ones; fewer are quicker and "
-                    "place thresholds less well")
-        .type_name("N")
-        .within(0, 1'000'000)
-        .capture_default_str();
-    command.add_option("--noise-floor", options->train.evidence.noise_floor, "Relative difference that never counts")
-        .within(0.0, 1.0)
-        .capture_default_str();
-    command.add_option("--seed", options->train.learn.seed, "Of the folds and the bootstrap").capture_default_str();
+    add_number(command, "--max-leaves", options->train.learn.max_leaves, "Largest tree")
+        ->check(within(1, 1000))
+        ->capture_default_str();
+    add_number(command, "--predicted", options->train.learn.drawn,
+               "Learn from so many problems with predicted times beside the measured ones; fewer are quicker and "
+               "place thresholds less well")
+        ->type_name("N")
+        ->check(within(0, 1'000'000))
+        ->capture_default_str();
+    add_number(command, "--noise-floor", options->train.evidence.noise_floor, "Relative difference that never counts")
+        ->check(within(0.0, 1.0))
+        ->capture_default_str();
+    add_number(command, "--seed", options->train.learn.seed, "Of the folds and the bootstrap")->capture_default_str();
     command
         .add_option("--matrices", options->matrices, "Also write what was trained on, for other learners, to a folder")
-        .type_name("DIR");
-    command
-        .add_option("--without", options->ablation.without,
-                    "Ask what the trees would be without these variants; writes nothing")
-        .type_name("VARIANT")
-        .delimiter(',');
-    command.add_option("--only", options->ablation.only, "Ask what they would be with these and the baseline alone")
-        .type_name("VARIANT")
-        .delimiter(',');
-    command
-        .add_option("--ship", options->ablation.ship,
-                    "Ask for the best sets of up to N variants beside the baseline, and what each one is worth")
-        .type_name("N")
-        .within(0, 1000);
-    command.add_flag("--transfer", options->transfer,
-                     "Ask what the tree of every device costs on the others of its kind; writes nothing");
-    const Option json = command.add_flag("--json", options->json, "Print JSON instead of a table");
+        ->type_name("DIR");
+    CLI::Option* const json = command.add_flag("--json", options->json, "Print JSON instead of a table");
     command
         .add_flag("--trees", options->trees,
                   "Only the trees, without how good they are: a tenth of the time. The figures in results stay as they "
                   "are")
-        .excludes(json);
+        ->excludes(json);
     command.add_flag("--check", options->check, "Write nothing; exit 4 if a file is not what training gives");
     command.add_flag("--allow-partial", options->train.evidence.allow_partial, "Train although cases are missing");
     command.add_flag("--allow-mixed", options->train.evidence.allow_mixed,
@@ -334,7 +269,7 @@ void add_train(Command& app, ExitCode& code) {
     command
         .add_flag("--allow-disturbed", options->train.evidence.allow_disturbed,
                   "Train on what was measured while others used the processors or the device was slowed down")
-        .from_environment("ESPALIER_ALLOW_DISTURBED");
+        ->envname("ESPALIER_ALLOW_DISTURBED");
     command.add_flag("--strict", options->train.evidence.strict, "Refuse stale sources and unknown variants");
     command.add_flag("--quiet", options->quiet, "No progress and no notices");
     command.callback([options, &code] { run(*options, code); });

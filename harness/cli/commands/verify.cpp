@@ -104,13 +104,13 @@ void run(const Arguments& arguments, ExitCode& code) {
 
 }  // namespace
 
-void add_verify(Command& app, ExitCode& code) {
+void add_verify(CLI::App& program, ExitCode& code) {
     auto arguments = std::make_shared<Arguments>();
-    Command command = app.add_subcommand(
+    CLI::App& command = *program.add_subcommand(
         "verify", "Check journals and results: checksums, schemas, plausible times; list what is of other source");
     command
         .add_option("paths", arguments->paths, "journals, results of a device, or folders that hold any number of them")
-        .capture_default_str();
+        ->capture_default_str();
     command.add_flag("--json", arguments->json, "what was read and found, as JSON");
     command.add_flag("--quiet", arguments->quiet, "only what is wrong");
     command.callback([arguments, &code] { run(*arguments, code); });

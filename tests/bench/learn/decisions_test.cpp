@@ -8,10 +8,11 @@
 #include <cmath>
 
 #include "harness/bench/emit/tree_text.hpp"
-#include "harness/bench/train/ablation.hpp"
 #include "harness/bench/train/train.hpp"
 #include "kernels/dispatch/tree_file.hpp"
 #include "tests/bench/synthetic/family.hpp"
+#include "tests/bench/train/ablation.hpp"
+#include "tests/bench/train/transfer.hpp"
 
 namespace espalier::bench::learn {
 namespace {
@@ -147,6 +148,34 @@ TEST(Ablation, FindsTheBestSetOfEverySize) {
         }
     }
     EXPECT_DOUBLE_EQ(last, 1);
+}
+
+// On its own data no other device's tree does better than a device's own by more than a leaf costs.
+TEST(Transfer, ItsOwnTreeFirstThenTheBest) {
+    std::vector<TrainedDevice> trained(3);
+    trained[0].families.push_back(train_on(sweep()));
+    trained[1].families.push_back(train_on(sweep_with_slow_gamma()));
+    trained[2].families.push_back(train_on(sweep()));
+    const char* keys[] = {"one", "slow", "gpu"};
+    for (std::size_t i = 0; i < trained.size(); ++i) {
+        trained[i].device = synthetic::device();
+        trained[i].device.key = keys[i];
+    }
+    trained[2].device.kind = DeviceKind::cuda;
+    const std::vector<TransferRow> rows = transfer(trained);
+    ASSERT_EQ(rows.size(), 3U);
+    for (std::size_t i = 0; i < 2; ++i) {
+        const std::vector<TransferCell>& cells = rows[i].cells;
+        ASSERT_EQ(cells.size(), 3U);  // its own, that of the other one of its kind, the baseline
+        EXPECT_EQ(cells[0].tree, keys[i]);
+        EXPECT_EQ(cells[1].tree, keys[1 - i]);
+        EXPECT_TRUE(cells[1].fallback);
+        EXPECT_EQ(cells[2].tree, "baseline");
+        EXPECT_LE(cells[0].regret, 1.001 * cells[1].regret);
+        EXPECT_LE(cells[1].regret, cells[2].regret);
+    }
+    EXPECT_GT(rows[1].cells[1].regret, 1.1) << "gamma is slow there";
+    EXPECT_EQ(rows[2].cells.size(), 2U) << "no other device of its kind";
 }
 
 }  // namespace

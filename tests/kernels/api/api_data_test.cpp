@@ -201,7 +201,9 @@ TEST_F(NearestNeighbours, AreTheSameThroughEveryPipeline) {
         const auto expected = classifier.predict(queries()).value();
         const auto lists = classifier.kneighbors(queries()).value().indices;
         int ran = 0;
-        for (const char* variant : {"two_stage", "synchronous", "asynchronous", "placement", "cpu_two_stage"}) {
+        for (const char* variant : {"two_stage", "synchronous", "asynchronous", "placement", "cpu_two_stage",
+                                    "placement:gpu_distance=0;gpu_selection=1;gpu_vote=1",
+                                    "placement:gpu_distance=1;gpu_selection=1;gpu_vote=0"}) {
             const auto classes = classifier.predict(queries(), {.variant = variant});
             if (!classes) continue;
             ++ran;
@@ -209,7 +211,7 @@ TEST_F(NearestNeighbours, AreTheSameThroughEveryPipeline) {
             EXPECT_EQ(classifier.kneighbors(queries(), {.variant = variant}).value().indices, lists) << variant;
             EXPECT_TRUE(regressor.predict(queries(), {.variant = variant})) << variant;
         }
-        EXPECT_GE(ran, device.is_cuda() && ESPALIER_TEST_DEVICES == 2 ? 4 : 1) << device.key();
+        EXPECT_GE(ran, device.is_cuda() && ESPALIER_TEST_DEVICES == 2 ? 6 : 1) << device.key();
         const auto why = classifier.explain_predict(1000).value();
         EXPECT_NE(why.problem.find(device.is_cuda() ? "queries_in=host" : "queries_in=device"), std::string::npos);
     }

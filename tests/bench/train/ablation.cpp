@@ -1,4 +1,4 @@
-#include "harness/bench/train/ablation.hpp"
+#include "tests/bench/train/ablation.hpp"
 
 #include <algorithm>
 #include <cmath>

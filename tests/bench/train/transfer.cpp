@@ -1,4 +1,4 @@
-#include "harness/bench/train/transfer.hpp"
+#include "tests/bench/train/transfer.hpp"
 
 #include <algorithm>
 #include <cmath>
