@@ -112,30 +112,13 @@ __device__ auto adding_to(typename T::Sums& sums) {
     };
 }
 
-/// Stores a warp's sums, or folds them into the peaks of its sources: one atomic for each.
+/// keep_tile of sources in an order.
 template <class T>
 __device__ void keep_ordered(const typename T::Sums& sums, const Problem& problem, const Buffers& buffers,
                              unsigned long long* peaks, const std::int32_t* order, std::int64_t first_source,
                              std::int64_t first_sample) {
-#pragma unroll
-    for (int s = 0; s < T::kPerWarp; ++s) {
-        if (first_source + s >= problem.sources) return;
-        const std::int64_t source = source_at(problem, order, first_source + s);
-        unsigned long long key = 0;
-#pragma unroll
-        for (int t = 0; t < T::kTimes; ++t) {
-            const std::int64_t sample = first_sample + t * kLanes;
-            if (sample >= problem.samples) continue;
-            if (problem.output == Coherence::sums)
-                buffers.sums[source * problem.samples + sample] = sums[s][t];
-            else
-                key = max(key, peak_key(sums[s][t], static_cast<std::uint32_t>(sample)));
-        }
-        if (problem.output == Coherence::sums) continue;
-        for (unsigned offset = kLanes / 2; offset > 0; offset /= 2)
-            key = max(key, __shfl_down_sync(kWholeWarp, key, offset));
-        if (lane_of(threadIdx.x) == 0) atomicMax(peaks + source, key);
-    }
+    const auto at = [&](std::int64_t place) { return source_at(problem, order, place); };
+    keep_tile<T>(sums, problem, buffers, peaks, first_source, first_sample, at);
 }
 
 }  // namespace

@@ -2,9 +2,7 @@
 // keep their distance. Source S says "random" and not what is: the samples here, in the same order for every source.
 // Receivers in random order would still be read coalesced.
 
-#include "device/kernel.hpp"
-#include "variants/coherent_sum/tolerance.hpp"
-#include "variants/coherent_sum/window.cuh"
+#include "variants/coherent_sum/sample_per_thread.cuh"
 
 namespace espalier::coherent_sum {
 namespace {
@@ -31,35 +29,25 @@ __device__ std::uint32_t shuffled(std::uint32_t i, std::uint32_t count) {
     return i;
 }
 
-__global__ void sum_in_shuffled_order(Problem problem, Buffers buffers, unsigned long long* peaks) {
-    const std::int64_t source = blockIdx.x;
-    const std::int64_t place = static_cast<std::int64_t>(blockIdx.y) * blockDim.x + threadIdx.x;
-    const bool inside = place < problem.samples;
-    const std::int64_t sample =
-        inside ? shuffled(static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(problem.samples)) : 0;
-    const std::int32_t* delays = buffers.delays + source * problem.receivers;
-    const float sum = inside ? sum_over_receivers(problem, buffers.traces + sample, delays) : 0;
-    keep(problem, buffers, peaks, source, sample, sum, inside);
-}
+struct Shuffled {
+    __device__ static std::int64_t sample(std::int64_t place, std::int64_t samples) {
+        const auto count = static_cast<std::uint32_t>(samples);
+        return place < samples ? shuffled(static_cast<std::uint32_t>(place), count) : 0;
+    }
+};
 
 }  // namespace
 
 Variant<Problem> shuffled_order() {
-    return {
-        .role = Role::documented,
-        .summary = "random_order by a permutation as good as random",
-        .source = "S",
-        .limits = "sources < 2^31, samples <= 65,535 blocks",
-        .tolerance = kSinglePrecision,
-        .space = {{"block", {256}}},
-        .supports = [](const Problem& problem, const Configuration& configuration,
-                       const DeviceInfo&) { return fits_the_grid(problem, configuration["block"]); },
-        .workspace = [](const Problem& problem, const Configuration&,
-                        const DeviceInfo&) { return peak_bytes(problem); },
-        .run =
-            [](Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
-                sum_window(context, problem, buffers, configuration["block"], 0, sum_in_shuffled_order);
-            }};
+    return {.role = Role::documented,
+            .summary = "random_order by a permutation as good as random",
+            .source = "S",
+            .limits = "sources < 2^31, samples <= 65,535 blocks",
+            .tolerance = kSinglePrecision,
+            .space = {{"block", {256}}},
+            .supports = supports,
+            .workspace = workspace,
+            .run = run<Shuffled>};
 }
 
 }  // namespace espalier::coherent_sum

@@ -143,7 +143,8 @@ __global__ void __launch_bounds__(T::kThreads, 16 / T::kWarps)
         }
         chunk = next;
     }
-    keep_tile<T>(sums, problem, buffers, peaks, first_source, first_sample + lane);
+    keep_tile<T>(sums, problem, buffers, peaks, first_source, first_sample + lane,
+                 [](std::int64_t source) { return source; });
 }
 
 template <int sources, int times>

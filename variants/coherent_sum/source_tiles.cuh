@@ -129,14 +129,16 @@ __device__ void add_from_global(typename T::Sums& sums, const Problem& problem, 
     }
 }
 
-/// Stores a warp's sums, or folds them into the peaks of its sources: one atomic for each.
-template <class T>
+/// Stores a warp's sums, or folds them into the peaks of its sources: one atomic for each. source_at(place) is the
+/// source at a place in the order of the tiles.
+template <class T, class SourceAt>
 __device__ void keep_tile(const typename T::Sums& sums, const Problem& problem, const Buffers& buffers,
-                          unsigned long long* peaks, std::int64_t first_source, std::int64_t first_sample) {
+                          unsigned long long* peaks, std::int64_t first_source, std::int64_t first_sample,
+                          const SourceAt& source_at) {
 #pragma unroll
     for (int s = 0; s < T::kPerWarp; ++s) {
-        const std::int64_t source = first_source + s;
-        if (source >= problem.sources) return;
+        if (first_source + s >= problem.sources) return;
+        const std::int64_t source = source_at(first_source + s);
         unsigned long long key = 0;
 #pragma unroll
         for (int t = 0; t < T::kTimes; ++t) {

@@ -5,7 +5,9 @@
 #include <array>
 #include <cstdint>
 
+#include "kernels/core/variant.hpp"
 #include "variants/convolution_2d/cpu_rows.hpp"
+#include "variants/convolution_2d/limits.hpp"
 
 /// The AVX2 kernels that read every tap from memory (source C 1.3): from bytes, widened on the way, or from
 /// an image that was converted beforehand.
@@ -129,4 +131,33 @@ void correlate_converted(const Problem& problem, const Buffers& buffers, std::sp
     correlate_in_parallel(problem, converted, buffers.result, Kernel(problem, *buffers.filter), threads);
 }
 
+namespace {
+
+/// `supports_sums` is what a kernel's sums can hold (limits.hpp).
+template <Support (*supports_sums)(const Problem&)>
+Support supports(const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
+    if (Support support = supports_avx2(device, configuration["parallel"]); !support) return support;
+    return supports_sums(problem);
+}
+
+template <class Kernel>
+void run_kernel(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
+    const int threads = configuration["parallel"] ? context.device.threads : 1;
+    correlate_in_parallel(problem, buffers.image, buffers.result, Kernel(problem, *buffers.filter), threads);
+}
+
+/// Bytes of the whole image as `Value`s.
+template <class Value>
+std::size_t converted_bytes(const Problem& problem, const Configuration&, const DeviceInfo&) {
+    return static_cast<std::size_t>(problem.values()) * sizeof(Value);
+}
+
+template <class Kernel>
+void run_converted(Context& context, const Problem& problem, const Buffers& buffers,
+                   const Configuration& configuration) {
+    const int threads = configuration["parallel"] ? context.device.threads : 1;
+    correlate_converted<Kernel>(problem, buffers, context.workspace, threads);
+}
+
+}  // namespace
 }  // namespace espalier::convolution_2d

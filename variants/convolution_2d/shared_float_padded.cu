@@ -4,28 +4,16 @@
 // 3 (a - b) = stride (mod 32). The plain stride of 60 words lets 4 of 16 pairs meet, 65 lets 5, and 80, a
 // padding of 20, none: that is the tunable.
 
-#include "kernels/core/variant.hpp"
-#include "variants/convolution_2d/limits.hpp"
 #include "variants/convolution_2d/tiled.cuh"
 
 namespace espalier::convolution_2d {
 namespace {
 
-using namespace device;
-
-Support supports(const Problem& problem, const Configuration&, const DeviceInfo&) {
-    if (Support support = supports_32_bit_coordinates(problem); !support) return support;
-    return supports_float_sums(problem);
-}
-
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
-    if (problem.values() == 0) return;
-    with_channels(problem.channels, [&](auto channels) {
-        if (configuration["padding"] == 5)
-            launch_tiled<Tiling<float, float, 16, 16, 5, channels()>>(context, problem, buffers);
-        else
-            launch_tiled<Tiling<float, float, 16, 16, 20, channels()>>(context, problem, buffers);
-    });
+    if (configuration["padding"] == 5)
+        correlate_tiles<float, float, 16, 16, 5>(context, problem, buffers);
+    else
+        correlate_tiles<float, float, 16, 16, 20>(context, problem, buffers);
 }
 
 }  // namespace
@@ -36,7 +24,7 @@ Variant<Problem> shared_float_padded() {
             .limits = "narrow or fractional coefficients",
             .tolerance = kFractionTolerance,
             .space = {{"padding", {5, 20}}},
-            .supports = supports,
+            .supports = supports_float_tile,
             .run = run};
 }
 

@@ -2,25 +2,14 @@
 // memory once per block instead of 25 times, and the load moves to the integer units. Source C 2.2.
 // A warp's bytes share words, and threads that read one word share the access: no bank conflicts.
 
-#include "kernels/core/variant.hpp"
-#include "variants/convolution_2d/limits.hpp"
 #include "variants/convolution_2d/tiled.cuh"
 
 namespace espalier::convolution_2d {
 namespace {
 
-using namespace device;
-
 Support supports(const Problem& problem, const Configuration&, const DeviceInfo&) {
     if (Support support = supports_32_bit_coordinates(problem); !support) return support;
     return supports_32_bit_sums(problem);
-}
-
-void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration&) {
-    if (problem.values() == 0) return;
-    with_channels(problem.channels, [&](auto channels) {
-        launch_tiled<Tiling<std::uint8_t, std::int32_t, 16, 16, 0, channels()>>(context, problem, buffers);
-    });
 }
 
 }  // namespace
@@ -30,9 +19,8 @@ Variant<Problem> shared_u8_int() {
             .source = "C 2.2",
             .limits = "whole coefficients",
             .tolerance = kExact,
-            .space = {},
             .supports = supports,
-            .run = run};
+            .run = run_tiled<std::uint8_t, std::int32_t, 16, 16>};
 }
 
 }  // namespace espalier::convolution_2d

@@ -4,8 +4,9 @@
 // per thread, from a tile that holds the rectangle and a rim of two pixels in shared memory. They differ
 // in what the tile stores, what the sums are, the block's shape and the padding of the tile's rows.
 
-#include "kernels/core/support.hpp"
+#include "kernels/core/variant.hpp"
 #include "variants/convolution_2d/gpu_image.cuh"
+#include "variants/convolution_2d/limits.hpp"
 
 namespace espalier::convolution_2d {
 
@@ -63,10 +64,25 @@ __global__ void correlate_tile(Images images, Taps<typename T::Sum> taps) {
     }
 }
 
-template <class T>
-void launch_tiled(Context& context, const Problem& problem, const Buffers& buffers) {
-    device::launch(correlate_tile<T>, grid_for(problem, T::kWidth, T::kHeight), dim3(T::kWidth, T::kHeight), 0,
-                   context.stream, Images(problem, buffers), Taps<typename T::Sum>(*buffers.filter));
+inline Support supports_float_tile(const Problem& problem, const Configuration&, const DeviceInfo&) {
+    if (Support support = supports_32_bit_coordinates(problem); !support) return support;
+    return supports_float_sums(problem);
+}
+
+template <class Stored, class Sum, int kWidth, int kHeight, int kPadding>
+void correlate_tiles(Context& context, const Problem& problem, const Buffers& buffers) {
+    if (problem.values() == 0) return;
+    with_channels(problem.channels, [&](auto channels) {
+        using T = Tiling<Stored, Sum, kWidth, kHeight, kPadding, channels()>;
+        device::launch(correlate_tile<T>, grid_for(problem, kWidth, kHeight), dim3(kWidth, kHeight), 0, context.stream,
+                       Images(problem, buffers), Taps<Sum>(*buffers.filter));
+    });
+}
+
+/// Runs a variant without settings; its tile has no padding.
+template <class Stored, class Sum, int kWidth, int kHeight>
+void run_tiled(Context& context, const Problem& problem, const Buffers& buffers, const Configuration&) {
+    correlate_tiles<Stored, Sum, kWidth, kHeight, 0>(context, problem, buffers);
 }
 
 }  // namespace espalier::convolution_2d

@@ -3,10 +3,7 @@
 // words; the point's value is one word for all of them. Every value is fetched again by every tile that
 // needs it, so the caches carry the kernel. Any problem: the baseline of GPUs.
 
-#include "device/kernel.hpp"
-#include "kernels/core/variant.hpp"
-#include "variants/distance/attribute_types.cuh"
-#include "variants/distance/tiles.cuh"
+#include "variants/distance/one_per_thread.cuh"
 
 namespace espalier::distance {
 namespace {
@@ -14,18 +11,6 @@ namespace {
 using namespace device;
 
 constexpr int kThreads = 256;
-
-template <Metric metric, Missing missing, class Types>
-__global__ void one_distance_per_thread(Problem problem, Tiles tiles, const float* query_values,
-                                        const float* point_values, const __grid_constant__ Types types, float* result) {
-    const std::int64_t q = tiles.first_query(blockIdx.x) + threadIdx.x;
-    const std::int64_t p = tiles.first_point(blockIdx.x) + threadIdx.y;
-    if (q >= problem.queries || p >= problem.points) return;
-    Accumulator<metric, missing> distance{};
-    for (std::int64_t a = 0; a < problem.dims; ++a)
-        distance.add(query_values[a * problem.queries + q], point_values[a * problem.points + p], types[a]);
-    result[p * problem.queries + q] = distance.result(problem.dims);
-}
 
 Tiles tiles_of(const Problem& problem, const Configuration& configuration) {
     return {problem, configuration["width"], kThreads / configuration["width"]};
@@ -41,8 +26,8 @@ void run(Context& context, const Problem& problem, const Buffers& buffers, const
     const dim3 grid(static_cast<unsigned>(tiles.count()));
     const dim3 block(static_cast<unsigned>(tiles.width), static_cast<unsigned>(tiles.height));
     with_metric_and_types(problem, buffers, [&](auto metric, auto missing, auto types) {
-        launch(one_distance_per_thread<metric(), missing(), decltype(types)>, grid, block, 0, context.stream, problem,
-               tiles, buffers.query_values, buffers.point_values, types, buffers.result);
+        launch(one_distance_per_thread<metric(), missing(), AttributeMajor, const float*, decltype(types)>, grid, block,
+               0, context.stream, problem, tiles, buffers.query_values, buffers.point_values, types, buffers.result);
     });
 }
 

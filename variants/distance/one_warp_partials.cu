@@ -1,50 +1,16 @@
-// One block of 32 threads per distance, as the R plugin of source K 3.2.3 does it: each thread sums every
-// 32nd attribute of item-major data, the partial sums are added up in shared memory by halves, with a
-// barrier after each step although the block is a single warp. Blocks this small leave most of a
-// multiprocessor empty, and rows of `dims` words start at any alignment, so reads straddle cache lines.
+// One warp per distance (one_warp.cuh); each thread sums every 32nd attribute, so that a warp reads neighbouring words.
 
-#include "device/kernel.hpp"
-#include "kernels/core/variant.hpp"
-#include "variants/distance/attribute_types.cuh"
-#include "variants/distance/tiles.cuh"
+#include "variants/distance/one_warp.cuh"
 
 namespace espalier::distance {
 namespace {
 
-using namespace device;
+struct InTurns {
+    static constexpr std::int64_t kStep = kThreads;
+    std::int64_t begin, end;
 
-constexpr unsigned kThreads = 32;
-
-template <Metric metric, Missing missing, class Types>
-__global__ void one_distance_per_block(Problem problem, const float* query_items, const float* point_items,
-                                       const __grid_constant__ Types types, float* result) {
-    auto& partials = shared<Accumulator<metric, missing>[kThreads]>();
-    const std::int64_t q = blockIdx.x % problem.queries, p = blockIdx.x / problem.queries;
-    const unsigned t = threadIdx.x;
-    partials[t] = {};
-    for (std::int64_t a = t; a < problem.dims; a += kThreads)
-        partials[t].add(query_items[q * problem.dims + a], point_items[p * problem.dims + a], types[a]);
-    __syncthreads();
-    for (unsigned half = kThreads / 2; half > 0; half /= 2) {
-        if (t < half) partials[t].merge(partials[t + half]);
-        __syncthreads();
-    }
-    if (t == 0) result[p * problem.queries + q] = partials[0].result(problem.dims);
-}
-
-Support supports(const Problem& problem, const Configuration&, const DeviceInfo&) {
-    if (!problem.item_major) return Support::no("reads item-major copies, which the caller does not have");
-    return Tiles(problem, 1, 1).fit_a_grid();
-}
-
-void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration&) {
-    if (problem.distances() == 0) return;
-    with_metric_and_types(problem, buffers, [&](auto metric, auto missing, auto types) {
-        launch(one_distance_per_block<metric(), missing(), decltype(types)>,
-               dim3(static_cast<unsigned>(problem.distances())), dim3(kThreads), 0, context.stream, problem,
-               buffers.query_items, buffers.point_items, types, buffers.result);
-    });
-}
+    __device__ InTurns(unsigned thread, std::int64_t dims) : begin(thread), end(dims) {}
+};
 
 }  // namespace
 
@@ -55,7 +21,7 @@ Variant<Problem> one_warp_partials() {
             .tolerance = kDirectSum,
             .space = {},
             .supports = supports,
-            .run = run};
+            .run = run<InTurns>};
 }
 
 }  // namespace espalier::distance

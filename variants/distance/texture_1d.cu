@@ -3,10 +3,7 @@
 // of its own, the texture unit is a detour. With `texture_types` the attributes' types are read from a
 // texture as well, even where they would fit constant memory: what that costs is K11.
 
-#include "device/kernel.hpp"
-#include "kernels/core/variant.hpp"
-#include "variants/distance/attribute_types.cuh"
-#include "variants/distance/tiles.cuh"
+#include "variants/distance/one_per_thread.cuh"
 #include "variants/distance/value_texture.cuh"
 
 namespace espalier::distance {
@@ -15,19 +12,6 @@ namespace {
 using namespace device;
 
 constexpr int kTile = 16;
-
-template <Metric metric, Missing missing, class Types>
-__global__ void one_distance_per_thread(Problem problem, Tiles tiles, TextureValues query_values,
-                                        TextureValues point_values, const __grid_constant__ Types types,
-                                        float* result) {
-    const std::int64_t q = tiles.first_query(blockIdx.x) + threadIdx.x;
-    const std::int64_t p = tiles.first_point(blockIdx.x) + threadIdx.y;
-    if (q >= problem.queries || p >= problem.points) return;
-    Accumulator<metric, missing> distance{};
-    for (std::int64_t a = 0; a < problem.dims; ++a)
-        distance.add(query_values[a * problem.queries + q], point_values[a * problem.points + p], types[a]);
-    result[p * problem.queries + q] = distance.result(problem.dims);
-}
 
 Support supports(const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
     if (configuration["texture_types"] == 1 && problem.metric != Metric::mixed_euclidean)
@@ -44,7 +28,7 @@ void run(Context& context, const Problem& problem, const Buffers& buffers, const
     with_metric_and_types(
         problem, buffers,
         [&](auto metric, auto missing, auto types) {
-            launch(one_distance_per_thread<metric(), missing(), decltype(types)>,
+            launch(one_distance_per_thread<metric(), missing(), AttributeMajor, TextureValues, decltype(types)>,
                    dim3(static_cast<unsigned>(tiles.count())), dim3(kTile, kTile), 0, context.stream, problem, tiles,
                    queries.values(), points.values(), types, buffers.result);
         },

@@ -26,36 +26,21 @@ using namespace device;
 
 constexpr int kBuffer = 64;  // up to 31 that wait and one batch of 32
 
-/// The matrix itself: its elements become entries only if they are kept.
-template <class T>
+/// The matrix itself: its elements become entries only if they are kept. Where it is row-major, lanes read one word
+/// each of 32 rows, and the words beside them in the next steps: every sector comes from memory once, but takes the
+/// first-level cache eight times.
+template <class T, MatrixLayout layout>
 struct Matrix {
     const T* distances;
-    std::int64_t rows;
+    std::int64_t stride;  ///< from one column to the next; of a row-major matrix, from one row to the next
     using Value = Compared<T>;
     using Element = Value;
     __device__ Value load(std::int64_t row, std::int64_t column) const {
-        return loaded(distances[column * rows + row]);
+        return loaded(distances[layout == MatrixLayout::row_major ? row * stride + column : column * stride + row]);
     }
     __device__ static Value value(Value element) { return element; }
     __device__ static std::uint64_t entry(Value element, std::int64_t column) {
         return entry_of(key_of(element), static_cast<std::uint32_t>(column));
-    }
-};
-
-/// The same, row-major. Lanes read one word each of 32 rows, and the words beside them in the next steps: every sector
-/// comes from memory once, but takes the first-level cache eight times.
-template <class T>
-struct RowMajorMatrix {
-    const T* distances;
-    std::int64_t columns;
-    using Value = Compared<T>;
-    using Element = Value;
-    __device__ Value load(std::int64_t row, std::int64_t column) const {
-        return loaded(distances[row * columns + column]);
-    }
-    __device__ static Value value(Value element) { return element; }
-    __device__ static std::uint64_t entry(Value element, std::int64_t column) {
-        return Matrix<T>::entry(element, column);
     }
 };
 
@@ -246,10 +231,11 @@ void select(const Context& context, const Problem& problem, const Buffers& buffe
 
 template <int warps, class T>
 void select(const Context& context, const Problem& problem, const Buffers& buffers) {
-    if (problem.layout == MatrixLayout::row_major)
-        select<warps, T>(context, problem, buffers, RowMajorMatrix<T>{keys_of<T>(buffers), problem.columns});
+    using enum MatrixLayout;
+    if (problem.layout == row_major)
+        select<warps, T>(context, problem, buffers, Matrix<T, row_major>{keys_of<T>(buffers), problem.columns});
     else
-        select<warps, T>(context, problem, buffers, Matrix<T>{keys_of<T>(buffers), problem.rows});
+        select<warps, T>(context, problem, buffers, Matrix<T, transposed>{keys_of<T>(buffers), problem.rows});
 }
 
 template <class T>

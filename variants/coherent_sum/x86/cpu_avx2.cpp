@@ -3,49 +3,25 @@
 
 #include <immintrin.h>
 
-#include "variants/coherent_sum/tolerance.hpp"
-#include "variants/coherent_sum/x86/register_tiles.hpp"
+#define ESPALIER_TARGET target("avx2,fma")
+#define ESPALIER_INLINE __attribute__((ESPALIER_TARGET, always_inline))
 
-#define ESPALIER_AVX2 target("avx2,fma")
+#include "variants/coherent_sum/tolerance.hpp"
+#include "variants/coherent_sum/x86/vector_sums.hpp"
 
 namespace espalier::coherent_sum {
 namespace {
 
 struct Avx2 {
+    using Floats = __m256;
     static constexpr int kLanes = 8, kMost = 12;
 
-    template <int count>
-    __attribute__((ESPALIER_AVX2)) static void add(const register_tiles::Addition& tile) {
-        __m256 sums[count];
-#pragma GCC unroll 12
-        for (int v = 0; v < count; ++v)
-            sums[v] = tile.begins ? _mm256_setzero_ps() : _mm256_loadu_ps(tile.sums + kLanes * v);
-        const float* trace = tile.traces;
-        for (std::int64_t r = 0; r < tile.receivers; ++r, trace += tile.trace_samples) {
-            const float* const shifted = trace + tile.delays[r];
-#pragma GCC unroll 12
-            for (int v = 0; v < count; ++v) sums[v] = _mm256_add_ps(sums[v], _mm256_loadu_ps(shifted + kLanes * v));
-        }
-#pragma GCC unroll 12
-        for (int v = 0; v < count; ++v) _mm256_storeu_ps(tile.sums + kLanes * v, sums[v]);
-    }
-
-    __attribute__((ESPALIER_AVX2)) static float largest(const float* values, std::int64_t count) {
-        float most = values[0];
-        std::int64_t i = 0;
-        if (count >= kLanes) {
-            __m256 all = _mm256_loadu_ps(values);
-            for (; i + kLanes <= count; i += kLanes) all = _mm256_max_ps(all, _mm256_loadu_ps(values + i));
-            alignas(32) float lanes[kLanes];
-            _mm256_store_ps(lanes, all);
-            most = *std::max_element(lanes, lanes + kLanes);
-        }
-        for (; i < count; ++i) most = std::max(most, values[i]);
-        return most;
-    }
+    ESPALIER_INLINE static Floats zero() { return _mm256_setzero_ps(); }
+    ESPALIER_INLINE static Floats load(const float* from) { return _mm256_loadu_ps(from); }
+    ESPALIER_INLINE static void store(float* to, Floats values) { _mm256_storeu_ps(to, values); }
+    ESPALIER_INLINE static Floats add(Floats a, Floats b) { return _mm256_add_ps(a, b); }
+    ESPALIER_INLINE static Floats larger(Floats a, Floats b) { return _mm256_max_ps(a, b); }
 };
-
-#undef ESPALIER_AVX2
 
 Support supports(const Problem&, const Configuration&, const DeviceInfo& device) {
     if (!(device.avx2 && device.fma)) return Support::no("the processor has no AVX2 and FMA");
@@ -62,7 +38,7 @@ Variant<Problem> cpu_avx2() {
             .tolerance = kSinglePrecision,
             .space = {{"receivers", {32, 8, 128}}, {"window", {768, 384}}},
             .supports = supports,
-            .run = register_tiles::run<Avx2>};
+            .run = register_tiles::run<VectorSums<Avx2>>};
 }
 
 }  // namespace espalier::coherent_sum

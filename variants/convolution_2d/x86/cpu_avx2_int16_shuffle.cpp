@@ -5,9 +5,7 @@
 
 #include <immintrin.h>
 
-#include "kernels/core/variant.hpp"
 #include "variants/convolution_2d/cpu_avx2_kernels.hpp"
-#include "variants/convolution_2d/limits.hpp"
 
 namespace espalier::convolution_2d {
 namespace {
@@ -96,11 +94,6 @@ private:
     alignas(32) std::array<std::array<std::int16_t, 16>, kDiameter * kDiameter> taps_;
 };
 
-Support supports(const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
-    if (Support support = supports_avx2(device, configuration["parallel"]); !support) return support;
-    return supports_16_bit_sums(problem);
-}
-
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
     const int threads = configuration["parallel"] ? context.device.threads : 1;
     with_channels(problem.channels, [&](auto channels) {
@@ -116,7 +109,7 @@ Variant<Problem> cpu_avx2_int16_shuffle() {
             .limits = "AVX2; narrow coefficients",
             .tolerance = kExact,
             .space = {{"parallel", {1, 0}}},
-            .supports = supports,
+            .supports = supports<supports_16_bit_sums>,
             .run = run};
 }
 

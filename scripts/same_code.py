@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""Shows which variants have other source than a commit had, but the same machine code: their times still hold.
+
+usage: scripts/same_code.py [--build FOLDER] [--enter] [--base COMMIT] [FAMILY/VARIANT...]
+
+Compiles each variant as it is in the working tree and as it was in the commit (HEAD unless said), with the command
+that the configured build FOLDER (build/host, or build/cuda for GPU variants) has for it, and compares instructions,
+constants and what they refer to (scripts/machine_code.py). Without names: all variants of that build whose source
+changed. Of GPU variants the kernels decide; what differs in the code that launches them is said.
+
+With --enter those that are equal are entered into results/<device-key>/known_stale.json, where the records are of the
+source that was compared, or of one that is entered there already. Exit status 1: some code differs.
+"""
+
+import argparse
+import concurrent.futures
+import functools
+import json
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+import machine_code
+import records
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MOST_REASON = 1024  # harness/bench/records/stale.cpp
+
+
+def run(*command, **options):
+    return subprocess.run(command, check=True, capture_output=True, text=True, **options).stdout
+
+
+def source_ids(root, build, family):
+    """As cmake/SourceIds.cmake of this tree hashes the sources of a tree."""
+    files = sorted(path for end in ("cpp", "cu") for path in (root / "variants" / family).rglob(f"*.{end}"))
+    output = pathlib.Path(build) / "source_ids.hpp"
+    run("cmake", f"-DSOURCES={';'.join(map(str, files))}", f"-DROOT={root}", f"-DOUTPUT={output}", f"-DFAMILY={family}",
+        "-P", str(ROOT / "cmake/SourceIds.cmake"))
+    return dict(re.findall(r"string_view (\w+) = \"([0-9a-f]+)\"", output.read_text()))
+
+
+def commands_of(build):
+    """The command that compiles each variant for its own kind of device, by family/variant."""
+    commands = {}
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        path = pathlib.Path(entry["file"])
+        if path.is_relative_to(ROOT / "variants") and (path.suffix == ".cpp" or "nvcc" in entry["command"]):
+            commands[f"{path.relative_to(ROOT / 'variants').parts[0]}/{path.stem}"] = entry
+    return commands
+
+
+def compile_in(root, build, entry, folder):
+    """The objects of a variant as a tree has it: the host's, and one for each architecture of a GPU."""
+    folder.mkdir(parents=True)
+    words = [re.sub(rf"{re.escape(str(ROOT))}(?!/{re.escape(str(build.relative_to(ROOT)))}/)(?=/|$)", str(root), word)
+             for word in shlex.split(entry["command"])]
+    words[words.index("-o") + 1] = str(folder / "host.o")
+    sections = ["-ffunction-sections", "-fdata-sections"]
+    if "nvcc" in entry["command"]:
+        words += ["-Xcompiler=" + ",".join(sections), "--keep", "--keep-dir", str(folder)]
+    else:
+        words += sections
+    result = subprocess.run(words, cwd=entry["directory"], capture_output=True, text=True)
+    if result.returncode:
+        sys.exit(f"{entry['file']} of {root} does not compile:\n{result.stderr}")
+    return [folder / "host.o", *sorted(folder.glob("*.cubin"))]
+
+
+def compare(base, build, entry, folder):
+    """What differs in the code that is measured, and in the host's that launches a GPU's: both empty if nothing."""
+    objects = [compile_in(tree, build, entry, folder / name) for name, tree in (("before", base), ("now", ROOT))]
+    if len(objects[0]) != len(objects[1]):
+        return "compiled for other architectures", ""
+    texts = []
+    for pair in zip(*objects):
+        names = machine_code.differences(*map(machine_code.Code, pair))
+        texts.append("; ".join(f"{len(some)} sections {when} only: {' '.join(some[:4])}"
+                               for when, some in zip(("before", "now"), names) if some))
+    host, *kernels = texts
+    return ("; ".join(filter(None, kernels)), host) if kernels else (host, "")
+
+
+@functools.cache
+def sources_measured(results):
+    """The sources of a file of results, by variant."""
+    measured = {}
+    for case in records.read_cases(results):
+        measured.setdefault(case["variant"], set()).add(case["provenance"]["source_id"])
+    return measured
+
+
+def enter(variant, before, now, evidence):
+    """Notes in the results of every device whose records are of source `before` that they hold for `now`."""
+    family, name = variant.split("/")
+    for results in sorted((ROOT / "results").glob(f"*/{family}.jsonl.xz")):
+        measured = sources_measured(results).get(name, set())
+        path = results.parent / "known_stale.json"
+        known = json.loads(path.read_text()) if path.exists() else {"schema": "espalier.known_stale/1", "variants": {}}
+        entry = known["variants"].get(variant, {"source_id": "", "reason": ""})
+        if entry["source_id"] == now or not measured - {now}:
+            continue
+        if entry["source_id"] == before:
+            reason = f"{entry['reason'].rstrip('.')}; since then: {evidence[0].lower()}{evidence[1:]}"
+        elif measured <= {now, before}:
+            reason = evidence
+        else:
+            print(f"  {results.parent.name}: not entered, its records are of yet other source")
+            continue
+        if len(reason) > MOST_REASON:
+            sys.exit(f"{path}: the reason of {variant} has more than {MOST_REASON} characters: shorten it")
+        known["variants"] = dict(sorted((known["variants"] | {variant: {"source_id": now, "reason": reason}}).items()))
+        path.write_text(json.dumps(known, indent=2, ensure_ascii=False) + "\n")
+        print(f"  {results.parent.name}: entered")
+
+
+def tree_of(commit, folder):
+    """The files of a commit, in a folder of their own."""
+    folder.mkdir()
+    archive = subprocess.run(["git", "archive", commit], cwd=ROOT, check=True, capture_output=True).stdout
+    subprocess.run(["tar", "x", "-C", str(folder)], input=archive, check=True)
+    return folder
+
+
+def ids_of(trees, families, folder):
+    """The sources of the variants that all trees have, in the order of the trees."""
+    ids = {}
+    for family in families:
+        of_trees = [source_ids(tree, folder, family) for tree in trees]
+        ids |= {f"{family}/{name}": tuple(of[name] for of in of_trees)
+                for name in of_trees[0] if all(name in of for of in of_trees)}
+    return ids
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=argparse.SUPPRESS, description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--base", default="HEAD", metavar="COMMIT")
+    parser.add_argument("--build", default="build/host", metavar="FOLDER")
+    parser.add_argument("--enter", action="store_true", help="enter the variants that are equal into known_stale.json")
+    parser.add_argument("variants", nargs="*", metavar="FAMILY/VARIANT")
+    arguments = parser.parse_args()
+    build = (ROOT / arguments.build).resolve()
+    commit = run("git", "rev-parse", "--short", arguments.base, cwd=ROOT).strip()
+    evidence = "machine code is the same as that of source {}: scripts/same_code.py --base " + commit
+    commands = commands_of(build)
+    differ = False
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        base = tree_of(commit, folder / "tree")
+        families = sorted({variant.split("/")[0] for variant in arguments.variants or commands})
+        ids = ids_of((base, ROOT), families, folder)
+        chosen = arguments.variants or sorted(v for v in commands if v in ids and ids[v][0] != ids[v][1])
+        if unknown := [variant for variant in chosen if variant not in commands or variant not in ids]:
+            sys.exit(f"{', '.join(unknown)}: not in both trees, or not compiled by {arguments.build}")
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            found = pool.map(lambda v: compare(base, build, commands[v], folder / "objects" / v), chosen)
+            for variant, (difference, launching) in zip(chosen, found):
+                print(f"{variant}: {'DIFFERS: ' + difference if difference else 'the same machine code'}", flush=True)
+                if launching:
+                    print(f"  the code that launches its kernels is another: {launching}")
+                differ |= bool(difference)
+                if arguments.enter and not difference:
+                    whose = "Its kernels'" if "nvcc" in commands[variant]["command"] else "Its"
+                    enter(variant, *ids[variant], f"{whose} {evidence.format(ids[variant][0][:12])}")
+    return 1 if differ else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
