@@ -59,16 +59,6 @@ TEST(PublishedChoice, NamesAVariantAndSettings) {
     EXPECT_FALSE(is_choice("synchronous", "asynchronous", configuration));
 }
 
-TEST(PublishedTables, CountersAreWantedWhereTheSourcePrintsThem) {
-    const std::vector<PublishedProblem> published = find_family("distance")->published();
-    const auto square = [](int n, const char* metric) {
-        const std::string size = std::to_string(n);
-        return "queries=" + size + ";points=" + size + ";dims=50;metric=" + metric + ";missing=none";
-    };
-    EXPECT_TRUE(wants_counters(published, square(10000, "euclidean")));  // K1, and K7, which prints times
-    EXPECT_FALSE(wants_counters(published, square(5000, "euclidean")));
-}
-
 /// Every printed table is in the suite, or is measured by whole commands, or is named among what has no counterpart.
 TEST(PublishedTables, EachHasItsCounterpart) {
     std::set<std::string> covered;

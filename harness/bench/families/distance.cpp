@@ -276,28 +276,24 @@ std::vector<Problem> by_n(Metric metric, std::initializer_list<Missing> missing)
 std::vector<PublishedTable<Problem>> published() {
     const auto euclidean = Metric::euclidean, mixed = Metric::mixed_euclidean;
     const auto none = Missing::none, allowed = Missing::allowed;
-    constexpr bool kCounted = true;
-    return {{"K1", by_dims(euclidean, {10, 30, 50, 70, 90, 110}), {"global", "shared_load_tile"}, kCounted},
-            {"K2 K3", by_dims(mixed, {10, 30, 50, 70, 90, 110}), {"shared_load_all", "shared_load_tile"}, kCounted},
-            {"K4",
-             by_dims(mixed, {10, 50, 70, 90, 110, 130, 150, 170, 190, 210}),
-             {"shared_load_all", "shared_load_tile"},
-             kCounted},
-            {"K5",
-             by_dims(euclidean, {10, 30, 50, 70, 90, 110}),
-             {"garcia_shared", "shared_load_tile", "texture_1d_shared_tile"},
-             kCounted},
-            {"K6",
-             by_dims(euclidean, {10, 30, 50, 70, 90, 110, 130, 150, 170}),
-             {"garcia_shared", "shared_load_tile", "texture_1d_shared_tile"}},
-            {"K7", by_n(euclidean, {none, allowed}), {"texture_1d_shared_tile"}},
-            {"K8", by_n(mixed, {none, allowed}), {"texture_1d:texture_types=0"}},
-            {"K11", by_n(mixed, {none}), {"texture_1d:texture_types=0", "texture_1d:texture_types=1"}},
-            // The plugins before the thesis', in its section 3.2, beside the plain kernel.
-            {"K-3.2",
-             by_dims(euclidean, {10, 50, 110}),
-             {"one_warp_partials", "one_warp_shares", "shared_tile_uncoalesced", "global_uncoalesced",
-              "garcia_texture_2d", "garcia_shared", "global", "texture_1d_shared_tile"}}};
+    return {
+        {"K1", by_dims(euclidean, {10, 30, 50, 70, 90, 110}), {"global", "shared_load_tile"}},
+        {"K2 K3", by_dims(mixed, {10, 30, 50, 70, 90, 110}), {"shared_load_all", "shared_load_tile"}},
+        {"K4", by_dims(mixed, {10, 50, 70, 90, 110, 130, 150, 170, 190, 210}), {"shared_load_all", "shared_load_tile"}},
+        {"K5",
+         by_dims(euclidean, {10, 30, 50, 70, 90, 110}),
+         {"garcia_shared", "shared_load_tile", "texture_1d_shared_tile"}},
+        {"K6",
+         by_dims(euclidean, {10, 30, 50, 70, 90, 110, 130, 150, 170}),
+         {"garcia_shared", "shared_load_tile", "texture_1d_shared_tile"}},
+        {"K7", by_n(euclidean, {none, allowed}), {"texture_1d_shared_tile"}},
+        {"K8", by_n(mixed, {none, allowed}), {"texture_1d:texture_types=0"}},
+        {"K11", by_n(mixed, {none}), {"texture_1d:texture_types=0", "texture_1d:texture_types=1"}},
+        // The plugins before the thesis', in its section 3.2, beside the plain kernel.
+        {"K-3.2",
+         by_dims(euclidean, {10, 50, 110}),
+         {"one_warp_partials", "one_warp_shares", "shared_tile_uncoalesced", "global_uncoalesced", "garcia_texture_2d",
+          "garcia_shared", "global", "texture_1d_shared_tile"}}};
 }
 
 }  // namespace

@@ -222,7 +222,7 @@ public:
         if (!suite_.published) return all;
         for (const PublishedTable<P>& table : suite_.published())
             for (const P& problem : table.problems)
-                all.push_back({std::string(table.tables), problem_key(problem), table.choices, table.counters});
+                all.push_back({std::string(table.tables), problem_key(problem), table.choices});
         return all;
     }
 

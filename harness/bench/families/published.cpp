@@ -60,11 +60,6 @@ std::string tables_with(const std::vector<PublishedProblem>& published, std::str
     return text;
 }
 
-bool wants_counters(const std::vector<PublishedProblem>& published, std::string_view problem) {
-    return std::ranges::any_of(
-        published, [&](const PublishedProblem& entry) { return entry.problem == problem && entry.counters; });
-}
-
 std::vector<std::string> published_problems(const Family& family, DeviceKind kind) {
     std::vector<std::string> problems;
     for (const PublishedProblem& entry : family.published()) {

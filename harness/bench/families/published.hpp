@@ -21,14 +21,12 @@ struct PublishedTable {
     /// The choices that the source compares on each problem: "variant", of which all configurations are measured, or
     /// "variant:setting=value;setting=value" for the configurations that hold these settings.
     std::vector<std::string_view> choices;
-    bool counters = false;  ///< the source prints what hardware counters show
 };
 
 /// One problem of one `PublishedTable`, its problem type erased.
 struct PublishedProblem {
     std::string tables, problem;
     std::vector<std::string_view> choices;
-    bool counters = false;
 };
 
 /// Whether the choice, written as in `PublishedTable`, is of this variant and configuration.
@@ -37,9 +35,6 @@ bool is_choice(std::string_view choice, std::string_view variant, const Configur
 /// The tables, of those given, that have this case: as "K3 K4 K7". Empty if none has it.
 std::string tables_with(const std::vector<PublishedProblem>& published, std::string_view problem,
                         std::string_view variant, const Configuration& configuration);
-
-/// Whether one of the tables that have this problem wants its counters.
-bool wants_counters(const std::vector<PublishedProblem>& published, std::string_view problem);
 
 /// The problems of the family's tables that compare a variant of this kind of device, each once, in their order.
 std::vector<std::string> published_problems(const Family& family, DeviceKind kind);

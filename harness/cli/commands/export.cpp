@@ -78,9 +78,10 @@ void add_export(CLI::App& program, ExitCode&) {
         *program.add_subcommand("export", "Write records and the library's choices as CSV, or records as JSON");
     command.add_option("--results", options->results, kResultsHelp);
     command
-        .add_option("-o,--output", options->output,
-                    "folder of the exports: <device>/<family>.csv and <device>/choices/<family>.csv in it, and the same "
-                    "below <device>/unseen, <device>/peers and published/<device>")
+        .add_option(
+            "-o,--output", options->output,
+            "folder of the exports: <device>/<family>.csv and <device>/choices/<family>.csv in it, and the same "
+            "below <device>/unseen, <device>/peers and published/<device>")
         ->capture_default_str();
     command.add_option("--device", options->devices, "only these devices, by key")->type_name("KEY")->delimiter(',');
     command.add_option("--family", options->families, "only these families")->delimiter(',');

@@ -64,9 +64,7 @@ void measure_published(SweepOptions& options, bool own_journals) {
                             const Configuration& configuration) {
         return !tables_with(of(family), problem, variant.name, configuration).empty();
     };
-    options.counts = [of](const Family& family, std::string_view problem) {
-        return wants_counters(of(family), problem);
-    };
+    options.every_counter = true;
     options.forecast_folder = options.results_folder;
     options.results_folder /= "published";
     if (!own_journals) options.journal_folder /= "published";

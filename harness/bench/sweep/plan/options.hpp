@@ -35,11 +35,10 @@ struct SweepOptions {
     std::vector<std::string> variants;  ///< "name" or "family/name"
     Effort effort = Effort::standard;
     std::vector<std::pair<std::string, std::vector<std::string>>> axes;  ///< -p axis=v1,v2
-    ProblemsOf problems;  ///< instead of the default problems and axes; none: these
-    HasCase has_case;     ///< none: all of them are
-    /// Whether a problem's cases are counted, and then all counters; none: `counters` says it of all problems.
-    std::function<bool(const Family&, std::string_view problem)> counts;
-    bool sample = false;  ///< of problems: it ends where its time ends, and misses nothing
+    ProblemsOf problems;         ///< instead of the default problems and axes; none: these
+    HasCase has_case;            ///< none: all of them are
+    bool every_counter = false;  ///< however long a run is; else of long ones those of few passes
+    bool sample = false;         ///< of problems: it ends where its time ends, and misses nothing
     std::optional<double> max_seconds;
     std::optional<double> timing_seconds;  ///< per problem; none: what the effort is worth
     /// May be spent on waiting while others use the processors. 0: neither waits nor measures again what was disturbed.
@@ -53,7 +52,7 @@ struct SweepOptions {
     std::optional<Caches> caches;  ///< none: cold on a GPU, warm on a CPU
     Verification verification = Verification::budgeted;
     CounterMode counters = CounterMode::automatic;
-    bool ceilings = true;   ///< measured first, unless a journal that is resumed has them; else no rooflines
+    bool ceilings = true;  ///< measured first, unless a journal that is resumed has them; else no rooflines
     std::filesystem::path journal_folder = "results/journal";
     std::filesystem::path results_folder = "results";
     std::filesystem::path forecast_folder;  ///< results that forecasts are made from; none: results_folder

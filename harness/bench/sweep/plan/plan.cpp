@@ -122,8 +122,7 @@ std::string memory_refusal(const Family& family, std::size_t variant, const std:
 
 PlannedProblem plan_problem(const SweepOptions& options, const Family& family, const std::string& problem,
                             const DeviceInfo& device, const FreeMemory& free) {
-    PlannedProblem planned{&family, problem, {}};
-    if (options.counts) planned.counting = options.counts(family, problem) ? Counting::everything : Counting::none;
+    PlannedProblem planned{&family, problem, {}, options.every_counter};
     const auto variants = family.variants();
     for (std::size_t v = 0; v < variants.size(); ++v) {
         if (variants[v].kind != device.kind || !asked_for(options, family, variants[v])) continue;
@@ -145,7 +144,7 @@ std::size_t PlannedProblem::runnable() const {
 }
 
 PlannedProblem PlannedProblem::only(const std::vector<std::size_t>& chosen) const {
-    PlannedProblem part{family, problem, {}, counting};
+    PlannedProblem part{family, problem, {}, every_counter};
     for (const std::size_t index : chosen) part.cases.push_back(cases.at(index));
     return part;
 }

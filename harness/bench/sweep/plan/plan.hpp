@@ -17,19 +17,12 @@ struct PlannedCase {
     std::string unsupported;
 };
 
-/// Hardware counters of a problem's cases.
-enum class Counting {
-    as_asked,   ///< as the sweep's options say, and of long runs those of few passes
-    none,       ///< not of these
-    everything  ///< all of them, however long a run is
-};
-
 /// All cases of one problem: measured together, in interleaved rounds, and recorded together.
 struct PlannedProblem {
     const Family* family = nullptr;
     std::string problem;
     std::vector<PlannedCase> cases;
-    Counting counting = Counting::as_asked;
+    bool every_counter = false;  ///< however long a run is; else of long ones those of few passes
 
     [[nodiscard]] std::size_t runnable() const;
     /// Some of the cases, by their indices.

@@ -111,7 +111,6 @@ ProblemBudget DeviceLoop::budget_of(const Task& task) const {
 void DeviceLoop::record(const Task& task, const PlannedProblem& planned, const ProblemOutcome& outcome) {
     RecordFrame frame = frame_;
     frame.session = session_of_visit(frame_.session, task.visit);
-    frame.counters = frame_.counters && planned.counting != Counting::none;
     const auto records = shared_.options.counters == CounterMode::only
                              ? with_counters(earlier_, frame, planned, outcome)
                              : records_of(frame, planned, outcome);

@@ -77,20 +77,19 @@ private:
 
     protocol::Measure request(double seconds_left) const {
         const bool timing = options_.counters != CounterMode::only;
-        protocol::Measure request{
-            .family = std::string(planned_.family->name()),
-            .problem = planned_.problem,
-            .seed = budget_.seed,
-            .noise = options_.noise,
-            .timing_seconds = budget_.timing_seconds,
-            .total_seconds = seconds_left,
-            .caches = budget_.caches,
-            .verification = timing ? options_.verification : Verification::full,
-            .baseline = use_baseline_ && timing,
-            .counters = options_.counters != CounterMode::off && planned_.counting != Counting::none,
-            .every_counter = planned_.counting == Counting::everything,
-            .timing = timing,
-            .candidates = {}};
+        protocol::Measure request{.family = std::string(planned_.family->name()),
+                                  .problem = planned_.problem,
+                                  .seed = budget_.seed,
+                                  .noise = options_.noise,
+                                  .timing_seconds = budget_.timing_seconds,
+                                  .total_seconds = seconds_left,
+                                  .caches = budget_.caches,
+                                  .verification = timing ? options_.verification : Verification::full,
+                                  .baseline = use_baseline_ && timing,
+                                  .counters = options_.counters != CounterMode::off,
+                                  .every_counter = planned_.every_counter,
+                                  .timing = timing,
+                                  .candidates = {}};
         for (const std::size_t i : asked_)
             request.candidates.push_back({std::string(variant_of(i).name), planned_.cases[i].configuration.text()});
         return request;
