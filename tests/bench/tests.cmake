@@ -38,7 +38,7 @@ target_link_libraries(device_group_test PRIVATE espalier_core espalier_sweep esp
                                                 espalier_test_flags GTest::gtest)
 espalier_discover_tests(device_group_test PROPERTIES RESOURCE_LOCK faulty_espalier)
 # Looks for orphans of this very program, and at clocks: one at a time.
-add_executable(sweep_test ${CMAKE_CURRENT_LIST_DIR}/sweep/sweep_test.cpp)
+add_executable(sweep_test ${CMAKE_CURRENT_LIST_DIR}/sweep/sweep_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sweep/sweep_plans_test.cpp)
 espalier_test_program(sweep_test espalier_records espalier_all_variants_executor nlohmann_json::nlohmann_json)
 target_compile_definitions(sweep_test PRIVATE ESPALIER_PROGRAM="$<TARGET_FILE:faulty_espalier>")
 add_dependencies(sweep_test faulty_espalier)

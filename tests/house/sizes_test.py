@@ -16,16 +16,6 @@ FILE_LINES, FUNCTION_LINES = 500, 60
 HEAD = 5  # lines of a file that may say why it is long
 SOURCES = {".cpp", ".hpp", ".h", ".c", ".cu", ".cuh", ".py", ".js", ".cmake"}
 REASON = re.compile(r"\s*(?://|/\*|#) Long: \S")
-# To be split still: a file, or a function of a file. An entry that is short by now is an error.
-PENDING = {
-    "harness/bench/families/smallest_k.cpp",
-    "harness/cli/commands/sweep.cpp add_sweep",
-    "harness/cli/commands/train.cpp run",
-    "tests/bench/sweep/device_group_test.cpp",
-    "tests/bench/sweep/sweep_test.cpp",
-}
-
-
 def sources() -> list[str]:
     """The project's own; without Git, all that do not look built."""
     listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "-co", "--exclude-standard"], capture_output=True, text=True)
@@ -79,10 +69,8 @@ class Sizes(unittest.TestCase):
                 return None
         return None
 
-    def compare(self, lines: dict[str, int], pending: set[str]) -> None:
-        more = {name: count for name, count in lines.items() if name not in pending}
-        self.assertEqual(more, {}, "lines of what is too long: split it by subject, or say why in `Long: <reason>` above it")
-        self.assertEqual(pending - set(lines), set(), "no longer too long: take it out of PENDING")
+    def expect_none(self, lines: dict[str, int]) -> None:
+        self.assertEqual(lines, {}, "lines of what is too long: split it by subject, or say why in `Long: <reason>` above it")
 
     def long_files(self) -> list[str]:
         return [name for name, lines in self.lines.items() if len(lines) > FILE_LINES]
@@ -94,8 +82,7 @@ class Sizes(unittest.TestCase):
         self.assertGreater(len(self.lines), 1000)
 
     def test_files_are_short_or_say_why(self) -> None:
-        self.compare({name: len(self.lines[name]) for name in self.long_files() if self.reason_of_file(name) is None},
-                     {name for name in PENDING if " " not in name})
+        self.expect_none({name: len(self.lines[name]) for name in self.long_files() if self.reason_of_file(name) is None})
 
     def test_functions_are_short_or_say_why(self) -> None:
         if not has_ctags():
@@ -108,7 +95,7 @@ class Sizes(unittest.TestCase):
                 told[f"{name} {function}"] = last - first + 1
             else:
                 claimed.add((name, reason))
-        self.compare(told, {name for name in PENDING if " " in name})
+        self.expect_none(told)
         claimed |= {(name, self.reason_of_file(name)) for name in self.long_files()}
         said = {(name, i) for name, lines in self.lines.items() for i, line in enumerate(lines) if REASON.match(line)}
         self.assertEqual(sorted(said - claimed), [], "nothing is long there any more: the comment can go")

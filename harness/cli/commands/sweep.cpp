@@ -146,23 +146,8 @@ void run(const Arguments& arguments, ExitCode& code) {
     if (json) print_json(output, 2);
 }
 
-}  // namespace
-
-void add_sweep(CLI::App& program, ExitCode& code) {
-    static Arguments arguments;
-    SweepOptions& options = arguments.measuring.sweep;
-    CLI::App& command =
-        *program.add_subcommand("sweep", "Measure all variants over parameter grids on this machine's devices");
-    command
-        .add_option("--device", options.device,
-                    "cpu, a GPU as 0 or cuda:0, several with commas between them, or all: GPUs at once, then the CPU")
-        ->capture_default_str();
-    add_measuring_options(command, arguments.measuring);
-    command.add_option("--variant", options.variants, "only these variants: name or family/name")->delimiter(',');
-    command.add_option("--effort", arguments.effort, "how many problems, and how long each")
-        ->check(one_of({"quick", "standard", "full"}))
-        ->capture_default_str();
-    command.add_flag("--quick", arguments.quick, "the same as --effort quick");
+/// The options that say which problems are measured.
+void add_problem_options(CLI::App& command, Arguments& arguments) {
     CLI::Option* const axes =
         command.add_option("-p,--problem", arguments.axes, "axis=value,value: instead of the default problems' values");
     CLI::Option* const suite =
@@ -180,6 +165,26 @@ void add_sweep(CLI::App& program, ExitCode& code) {
         ->check(positive())
         ->excludes(axes)
         ->excludes(suite);
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& program, ExitCode& code) {
+    static Arguments arguments;
+    SweepOptions& options = arguments.measuring.sweep;
+    CLI::App& command =
+        *program.add_subcommand("sweep", "Measure all variants over parameter grids on this machine's devices");
+    command
+        .add_option("--device", options.device,
+                    "cpu, a GPU as 0 or cuda:0, several with commas between them, or all: GPUs at once, then the CPU")
+        ->capture_default_str();
+    add_measuring_options(command, arguments.measuring);
+    command.add_option("--variant", options.variants, "only these variants: name or family/name")->delimiter(',');
+    command.add_option("--effort", arguments.effort, "how many problems, and how long each")
+        ->check(one_of({"quick", "standard", "full"}))
+        ->capture_default_str();
+    command.add_flag("--quick", arguments.quick, "the same as --effort quick");
+    add_problem_options(command, arguments);
     command.add_option("--noise", arguments.noise, "precision of the ratios to aim for")->capture_default_str();
     command.add_option("--shard", arguments.shard, "i/n: only the i-th of n parts of the problems");
     command
