@@ -16,6 +16,8 @@ FILE_LINES, FUNCTION_LINES = 500, 60
 HEAD = 5  # lines of a file that may say why it is long
 SOURCES = {".cpp", ".hpp", ".h", ".c", ".cu", ".cuh", ".py", ".js", ".cmake"}
 REASON = re.compile(r"\s*(?://|/\*|#) Long: \S")
+
+
 def sources() -> list[str]:
     """The project's own; without Git, all that do not look built."""
     listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "-co", "--exclude-standard"], capture_output=True, text=True)
