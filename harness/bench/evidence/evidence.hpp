@@ -8,6 +8,7 @@
 #include "harness/bench/families/family.hpp"
 #include "harness/bench/learn/matrix.hpp"
 #include "harness/bench/records/case_record.hpp"
+#include "harness/bench/records/stale.hpp"
 
 namespace espalier::bench::learn {
 
@@ -28,6 +29,7 @@ struct EvidenceOptions {
     bool allow_mixed = false;      ///< train on times of several drivers, runtimes or builds
     bool allow_disturbed = false;  ///< train on what others disturbed (records/disturbance.hpp), too
     bool strict = false;           ///< refuse what is otherwise a notice
+    KnownStaleList known_stale{};  ///< variants whose records of another source are as good as today's
 };
 
 /// One family's results on one device, checked and reduced to the part that training uses.
@@ -48,7 +50,8 @@ struct Evidence {
 /// out with a notice, or refused if they are more than half, unless `allow_partial`. Problems that others disturbed
 /// while they were timed are left out with a notice, or refused if they are more than a quarter, unless
 /// `allow_disturbed`. Records of variants or configurations that the registry does not know and sources that have
-/// changed since are notices, or refused when `strict`. Throws `ForeignEvidence` for times of other processors.
+/// changed since, but for `known_stale`, are notices, or refused when `strict`. Throws `ForeignEvidence` for times of
+/// other processors.
 Evidence read_evidence(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
                        const EvidenceOptions& options = {});
 

@@ -171,6 +171,11 @@ private:
             evidence_.source_ids[row.candidate.variant] = measured;
             if (measured != variants[row.candidate.variant].source_id) stale.insert(row.candidate.variant);
         }
+        std::erase_if(stale, [&](std::size_t v) {
+            return is_known(options_.known_stale, {.family = std::string(family_.name()),
+                                                   .variant = std::string(variants[v].name),
+                                                   .source_id = std::string(variants[v].source_id)});
+        });
         for (const std::size_t v : stale)
             reading_.notice("the source of " + std::string(variants[v].name) +
                             " has changed since it was measured: sweep again");

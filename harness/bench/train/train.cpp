@@ -308,6 +308,7 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
         const fs::path path = folders.output / name / (device_key + ".tree");
         const auto earlier = read_file(path);
         TrainOptions own = options;
+        own.evidence.known_stale = trained.known_stale;
         if (!options.evaluate && earlier) own.learn.pruning = pruning_of(*earlier);
         trained.families.push_back(train(*family, results.device, cases, own, of_family(others, name)));
         const Trained& now = trained.families.back();

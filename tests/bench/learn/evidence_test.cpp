@@ -299,6 +299,19 @@ TEST_F(EvidenceTest, ReportsSourcesThatHaveChanged) {
     EXPECT_NE(refusal().find("no SHA-256"), std::string::npos);
 }
 
+TEST_F(EvidenceTest, KnownStaleIsNoNotice) {
+    for (CaseRecord& r : records)
+        if (r.variant == "beta") r.provenance.source_id = std::string(64, '0');
+    const std::string name = std::string(synthetic::family().name()) + "/beta";
+    options.known_stale[name] = {"of yet another source", "no matter"};
+    EXPECT_TRUE(mentions(read(), "the source of beta has changed"));
+    const auto variants = synthetic::family().variants();
+    const auto beta = std::ranges::find(variants, "beta", &VariantInfo::name);
+    options.known_stale[name].source_id = beta->source_id;
+    options.strict = true;
+    EXPECT_TRUE(read().notices.empty());
+}
+
 TEST_F(EvidenceTest, RefusesProblemsThatTheFamilyDoesNotKnow) {
     record("beta").problem = "rows=10;depth=3";
     EXPECT_NE(refusal().find("is no problem of synthetic"), std::string::npos);
