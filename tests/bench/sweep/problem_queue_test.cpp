@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <set>
 #include <thread>
@@ -177,6 +178,7 @@ class OneAfterTheOther final : public Strategy {
 public:
     std::optional<Task> next(const SchedulerState& state) override {
         seen.push_back(state);
+        ++asked;
         if (turns_ == 0) return std::nullopt;
         --turns_;
         return Task{.problem = 7, .cases = {2, 0}, .seconds = 1};
@@ -189,6 +191,7 @@ public:
     std::size_t remaining() const override { return static_cast<std::size_t>(2 - finished_); }
 
     std::vector<SchedulerState> seen;
+    std::atomic<int> asked = 0;
 
 private:
     int turns_ = 1, finished_ = 0;
@@ -197,6 +200,7 @@ private:
 TEST(ProblemQueue, AWorkerWaitsForWhatAnothersRecordsMayBring) {
     auto strategy = std::make_unique<OneAfterTheOther>();
     const auto& seen = strategy->seen;
+    const std::atomic<int>& asked = strategy->asked;
     ProblemQueue queue(std::move(strategy), 2, steady_seconds() + 100);
     const auto task = queue.next();
     ASSERT_TRUE(task);
@@ -204,7 +208,7 @@ TEST(ProblemQueue, AWorkerWaitsForWhatAnothersRecordsMayBring) {
     std::optional<Task> later;
     {
         const std::jthread other([&] { later = queue.next(); });
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        while (asked < 2) std::this_thread::yield();
         EXPECT_FALSE(later);
         queue.finished(*task, std::vector{ended(Status::ok), ended(Status::ok)});
     }
