@@ -137,16 +137,18 @@ TEST_P(EachAllocation, FailsAsOutOfMemory) {
             ++failed;
             ASSERT_TRUE(outcome == right || is_allowed(outcome, right)) << what << ": " << outcome.in_words();
             ASSERT_LE(kept, 0) << what << " left blocks behind";
-            if (n % 16 == 0) ASSERT_EQ(call(), right) << "after " << what;
+            if (n % 16 == 0) {
+                ASSERT_EQ(call(), right) << "after " << what;
+            }
         }
     EXPECT_EQ(call(), right);
     RecordProperty("allocations", std::to_string(failed));
 }
 
 INSTANTIATE_TEST_SUITE_P(PublicFunctions, EachAllocation, testing::ValuesIn(public_calls()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& tested) { return tested.param.name; });
 INSTANTIATE_TEST_SUITE_P(FunctionsOfC, EachAllocation, testing::ValuesIn(calls_of_c()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& tested) { return tested.param.name; });
 
 }  // namespace
 }  // namespace espalier

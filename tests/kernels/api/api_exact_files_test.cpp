@@ -141,7 +141,7 @@ TEST_P(SavedExactModels, GiveTheSameBits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Rules, SavedExactModels, testing::ValuesIn(cases()),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& tested) { return std::string(tested.param.name); });
 
 TEST(ExactFiles, WithoutPointsAreModels) {
     const TemporaryFolder folder;

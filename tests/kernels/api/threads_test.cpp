@@ -313,7 +313,9 @@ TEST(OneCpu, RunsWhatIsTheSameAsTheFirstChoice) {
         EXPECT_EQ(one.threads, 1);
         for (const auto& candidate : one.ranking) {
             EXPECT_EQ(candidate.infeasible.find("same as"), std::string::npos) << candidate.infeasible;
-            if (candidate.configuration == "parallel=1") EXPECT_EQ(candidate.same_as, "parallel=0");
+            if (candidate.configuration == "parallel=1") {
+                EXPECT_EQ(candidate.same_as, "parallel=0");
+            }
         }
     }
 }
@@ -388,7 +390,7 @@ TEST_P(Fork, ChildComputesTheSame) {
 INSTANTIATE_TEST_SUITE_P(Children, Fork,
                          testing::Values("fork_after_a_call", "fork_from_a_thread", "fork_of_a_fork",
                                          "fork_before_a_call", "fork_of_a_plan", "fork_with_threads_asked_for"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& tested) { return std::string(tested.param); });
 
 TEST(ForkOfASingleThread, ChildMayHaveThreads) {
     EXPECT_EQ(in_process("fork_of_a_single_thread").out, in_process("threads_used").out);

@@ -63,8 +63,8 @@ INSTANTIATE_TEST_SUITE_P(
         Design{{"AuthenticAMD", 0x19, 0x01, 1}, "zen3"}, Design{{"AuthenticAMD", 0x19, 0x11, 1}, "zen4"},
         Design{{"AuthenticAMD", 0x19, 0xA0, 2}, "zen4"}, Design{{"AuthenticAMD", 0x1A, 0x02, 1}, "zen5"},
         Design{{"0x41", 0, 0xD4F, 0}, "neoversev2"}, Design{{"0x61", 0, 0x22, 0}, "other-34"}),
-    [](const auto& info) {
-        std::string name = info.param.name + std::to_string(info.index);
+    [](const auto& tested) {
+        std::string name = tested.param.name + std::to_string(tested.index);
         std::erase(name, '-');
         return name;
     });
