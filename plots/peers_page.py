@@ -13,11 +13,11 @@ TITLE = """# Beside other people's implementations
 HEAD = """Everyone's samples of a problem are interleaved in one run of `scripts/peers`, results checked by the same oracle.
 *Ours* is what today's tree chooses, not the best of ours, which is in parentheses where it is another; times are
 medians in ms. The ratio says how many times as long the fastest peer takes. A problem whose choice was not timed beside
-the peers is left out. CUB's batched top-k lists the k smallest unsorted and any of equal elements; ours are sorted, but for `order=any`, and of equal
-elements always those of the lower index. Peers in Python are called within the sweep's own process, on the same arrays;
-k-NN is timed by the processes' clocks, calls and all, on continuous numbers. *Earlier source*: our variant has changed
-since, and `known_stale.json` does not say that its time still holds. Each family shows its least ratio and every one
-below 1.1; the page of `espalier report` has all of them.
+the peers is left out. CUB's batched top-k lists the k smallest unsorted and any of equal elements; ours are sorted, but
+for `order=any`, and of equal elements always those of the lower index. Peers in Python are called within the sweep's own
+process, on the same arrays; k-NN is timed by the processes' clocks, calls and all, on continuous numbers. *Earlier
+source*: our variant has changed since, and `known_stale.json` does not say that its time still holds. Each family shows
+its least ratio and every one below 1.1; the page of `espalier report` has all of them.
 
 """
 CLOSE = 1.1  # problems with a smaller ratio are listed one by one

@@ -11,10 +11,11 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from own_files import own_files
+
 SKIPPED = 77
 VERSION = "14"
 SUFFIXES = {".c", ".cpp", ".hpp", ".h", ".cu", ".cuh"}
-FOLDERS = ("kernels", "variants", "reference_cpu", "harness", "tests")
 
 
 def main() -> int:
@@ -24,7 +25,7 @@ def main() -> int:
         print(f"clang-format {VERSION} is not installed ({version.strip()}): scripts/setup test")
         return SKIPPED
     root = Path(sys.argv[1])
-    files = [path for folder in FOLDERS for path in sorted((root / folder).rglob("*")) if path.suffix in SUFFIXES]
+    files = [path for path in own_files(root) if path.suffix in SUFFIXES]
     # Its own --dry-run finds fault with comments at the ends of inline namespaces that it writes itself.
     with ThreadPoolExecutor() as pool:
         written = pool.map(lambda path: subprocess.run([program, path], capture_output=True).stdout, files)

@@ -6,11 +6,11 @@ usage: pages_test.py
 """
 
 import re
-import subprocess
 import unittest
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from own_files import ROOT, own_files
+
 KILOBYTE = 1024
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 NAMED = re.compile(r"`((?:kernels|harness|variants|reference_cpu|tests|scripts|plots|cmake|docs)/[\w./-]+)`")
@@ -23,17 +23,8 @@ WALK = ["README.md", "CONTRIBUTING.md", "docs/README.md", "docs/quickstart.md", 
         "docs/tutorials/first-program.md", "docs/tutorials/new-gpu.md"]
 
 
-def files() -> list[Path]:
-    """All that are the project's; without Git, all that do not look built."""
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "-co", "--exclude-standard"], capture_output=True, text=True)
-    if listed.returncode == 0:
-        return [ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
-    return [path for path in ROOT.rglob("*") if path.is_file() and not {"build", "report", "exports"} & set(path.parts) and
-            not any(part.startswith(".") for part in path.relative_to(ROOT).parts)]
-
-
 def pages() -> list[Path]:
-    return [path for path in files() if path.suffix == ".md"]
+    return [path for path in own_files() if path.suffix == ".md"]
 
 
 def prose(page: Path) -> str:
@@ -77,7 +68,7 @@ class Pages(unittest.TestCase):
 
     def test_code_names_pages_that_exist(self):
         gone = []
-        for path in files():
+        for path in own_files():
             if path.suffix in (".md", ".xz", ".png", ".tree") or path == Path(__file__).resolve():
                 continue
             text = path.read_text(encoding="utf-8", errors="replace")

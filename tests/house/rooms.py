@@ -84,15 +84,15 @@ def reached(room: str, below: dict[str, set[str]]) -> set[str]:
 
 def picture() -> str:
     """The floors as a Mermaid flow chart: an arrow from a room to each that it stands on."""
-    storeys = {}
-    for room in floors():
+    below_each, storeys = floors(), {}
+    for room in below_each:
         storeys.setdefault(storey(room), []).append(room)
     lines = ["```mermaid", "flowchart TD"]
     for name, rooms in reversed(storeys.items()):
-        lines.append(f'    subgraph {name.replace("/", "_")}["{name}/"]')
+        lines.append(f'    subgraph {identity(name)}["{name}/"]')
         lines += [f'        {identity(room)}["{room.removeprefix(name).strip("/") or name}"]' for room in rooms]
         lines.append("    end")
-    for room, below in floors().items():
+    for room, below in below_each.items():
         lines += [f"    {identity(room)} --> {identity(one)}" for one in sorted(below)]
     return "\n".join([*lines, "```"])
 

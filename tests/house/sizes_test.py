@@ -9,9 +9,9 @@ import re
 import shutil
 import subprocess
 import unittest
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from own_files import ROOT, own_files
+
 FILE_LINES, FUNCTION_LINES = 500, 60
 HEAD = 5  # lines of a file that may say why it is long
 SOURCES = {".cpp", ".hpp", ".h", ".c", ".cu", ".cuh", ".py", ".js", ".cmake"}
@@ -19,14 +19,8 @@ REASON = re.compile(r"\s*(?://|/\*|#) Long: \S")
 
 
 def sources() -> list[str]:
-    """The project's own; without Git, all that do not look built."""
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "-co", "--exclude-standard"], capture_output=True, text=True)
-    if listed.returncode == 0:
-        names = [name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
-    else:
-        names = [path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*") if path.is_file()]
-        names = [name for name in names if not name.startswith((".", "build/", "report/", "exports/"))]
-    return sorted(name for name in names if Path(name).suffix in SOURCES or Path(name).name == "CMakeLists.txt")
+    return [path.relative_to(ROOT).as_posix() for path in own_files()
+            if path.suffix in SOURCES or path.name == "CMakeLists.txt"]
 
 
 def functions(names: list[str]) -> list[tuple[str, str, int, int]]:
@@ -77,9 +71,6 @@ class Sizes(unittest.TestCase):
     def long_files(self) -> list[str]:
         return [name for name, lines in self.lines.items() if len(lines) > FILE_LINES]
 
-    def long_functions(self) -> list[tuple[str, str, int, int]]:
-        return [one for one in functions(list(self.lines)) if one[3] - one[2] + 1 > FUNCTION_LINES]
-
     def test_the_project_is_there(self) -> None:
         self.assertGreater(len(self.lines), 1000)
 
@@ -89,9 +80,10 @@ class Sizes(unittest.TestCase):
     def test_functions_are_short_or_say_why(self) -> None:
         if not has_ctags():
             self.skipTest("needs Universal Ctags (package universal-ctags)")
-        self.assertGreater(len(functions(list(self.lines))), 5000)
+        found = functions(list(self.lines))
+        self.assertGreater(len(found), 5000)
         told, claimed = {}, set()
-        for name, function, first, last in self.long_functions():
+        for name, function, first, last in (one for one in found if one[3] - one[2] + 1 > FUNCTION_LINES):
             reason = self.reason_of_function(name, first)
             if reason is None:
                 told[f"{name} {function}"] = last - first + 1

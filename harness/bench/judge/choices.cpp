@@ -21,9 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kChoices =
-    "family,problem,variant,configuration,time_ns,regret,reason,earlier_source,tree_device,tree_data,leaf,leaf_"
-    "problems,"
-    "other_leaf,conditions\n";
+    "family,problem,variant,configuration,time_ns,regret,reason,earlier_source,tree_device,tree_data,"
+    "leaf,leaf_problems,other_leaf,conditions\n";
 constexpr std::string_view kTree =
     "depth,condition,leaf,problems,margin,regret,regret_lo,regret_hi,variant,configuration\n";
 
