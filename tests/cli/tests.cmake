@@ -22,11 +22,9 @@ add_dependencies(knn_command_test espalier)
 espalier_test(knn_tables_test espalier_io nlohmann_json::nlohmann_json)
 target_compile_definitions(knn_tables_test PRIVATE ESPALIER_PROGRAM="$<TARGET_FILE:espalier>")
 add_dependencies(knn_tables_test espalier)
-# Debian's Python, which has scikit-learn; another one in the PATH may not.
-find_program(ESPALIER_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 # Under the sanitizers the commands' own tests go the same ways; what the answers are, one build tells.
 if(ESPALIER_SANITIZE)
-elseif(ESPALIER_PYTHON AND EXISTS ${ESPALIER_SKLEARN_DATASETS})
+elseif(EXISTS ${ESPALIER_SKLEARN_DATASETS})
   add_test(NAME knn_sklearn_test
            COMMAND ${ESPALIER_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/knn_sklearn_test.py $<TARGET_FILE:espalier>
                    ${ESPALIER_SKLEARN_DATASETS}/data)
