@@ -10,8 +10,9 @@ FIRST = ("family,variant,role,status,reason,problem,configuration,time_ns,time_l
          "bytes,ops,gb_per_s,gop_per_s,roofline_share,regret").split(",")
 LAST = "device,driver,build,session,cache,samples,disturbed".split(",")
 TRANSFER = "transfer_ns"
+STAGES = "stages"  # the variants that ran as a pipeline's stages
 PREFIX = "problem_"
-FIXED = {*FIRST, *LAST, TRANSFER}
+FIXED = {*FIRST, *LAST, TRANSFER, STAGES}
 
 # What disturbed a case, as the column `disturbed` spells it.
 CAUSES = {"programs": "other programs used the processors", "guests": "other guests of the host took the processors",

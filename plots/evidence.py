@@ -19,7 +19,7 @@ def rows_of(family: Family, wanted: bool) -> list[dict]:
             continue
         row = {"variant": case.variant, "role": case.role, "problem": case.problem, "configuration": case.configuration,
                "status": case.status, "reason": case.reason, "time_ns": case.time, "bytes": case.bytes, "ops": case.ops,
-               "disturbed": case.disturbed}
+               "disturbed": case.disturbed, "stages": case.stages}
         if math.isfinite(case.transfer):
             row["transfer_ns"] = case.transfer
         found.append(row | family.complete(case.problem) | case.counters)
@@ -88,8 +88,10 @@ def newest(published: list[dict], others: list[dict]) -> list[dict]:
 
 
 def matching(rows: list[dict], variant: str, features: dict) -> list[dict]:
+    """Without rows whose configuration pins stages, which only a table that names them means."""
     wanted = {f"{name}={value}" for name, value in features.items()}
-    found = [row for row in rows if variant in ("", row["variant"]) and wanted <= set(row["problem"].split(";"))]
+    found = [row for row in rows if variant in ("", row["variant"]) and "." not in row["configuration"]
+             and wanted <= set(row["problem"].split(";"))]
     return sorted(found, key=columns.speed)
 
 

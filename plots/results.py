@@ -75,6 +75,7 @@ class Case:
     samples: int = 0
     disturbed: str = ""  # by what, as columns.CAUSES has it; empty if by nothing, or if the file does not say
     counters: dict[str, float] = field(default_factory=dict)
+    stages: str = ""  # the variants that ran as its stages, with blanks between them
 
     @property
     def too_few(self) -> bool:
@@ -265,6 +266,7 @@ def _case(row: dict) -> Case:
     if case.status == "ok":
         names = ("time_ns", "time_lo_ns", "time_hi_ns", "bytes", "roofline_share", "ops")
         case.time, case.low, case.high, case.bytes, case.roofline, case.ops = (_number(row, name) for name in names)
+        case.stages = row.get(columns.STAGES, "")
         case.disturbed, case.samples = row.get("disturbed", ""), int(row.get("samples") or LEAST_INTERVAL_SAMPLES)
     return case
 

@@ -371,13 +371,18 @@ std::vector<PublishedTable<Problem>> published() {
     for (const std::int64_t receivers : {256, 2048})
         for (const std::int64_t samples : {1000, 5000, 10000, 12000, 15000, 20000, 50000, 100000, 200000})
             windows.push_back(maximum_of(receivers, samples, 1000));
+    std::vector<Problem> grids;  // 10 to 33 nodes along each edge
+    for (const std::int64_t edge : {10, 15, 20, 25, 30, 33})
+        grids.push_back(maximum_of(1920, 15000, edge * edge * edge));
     return {{"S1", {base}, {"random_order", "shuffled_order", "shared_hodograph", "global_cached"}},
             {"S2", {base}, {"global_cached"}},
             {"S-sums", {base, sums}, {"global_cached"}},
             {"S-fig3", {cube}, {"recomputed_times", "shared_hodograph", "global_cached"}},
             {"S-rejected", {base}, {"source_per_thread", "receiver_atomics", "global_cached"}},
             {"S-carve-out", {base}, {"global_carved"}},
-            {"S4", windows, {"global_cached"}},
+            {"S4 S-fig7-8", windows, {"global_cached"}},
+            {"S-fig11", grids, {"global_cached:block=256"}},
+            {"S-cpu", {maximum_of(256, 1000, 1000)}, {"cpu_scalar", "cpu_openmp"}},
             {"S5", {maximum_of(1920, 15000, 15625), maximum_of(1920, 15000, 27000)}, {"global_cached:block=256"}}};
 }
 

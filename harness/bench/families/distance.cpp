@@ -272,10 +272,21 @@ std::vector<Problem> by_n(Metric metric, std::initializer_list<Missing> missing)
     return problems;
 }
 
+/// Test sets of several sizes against 100,000 points of K12's 50 attributes.
+std::vector<Problem> test_sets(Metric metric) {
+    std::vector<Problem> problems;
+    for (const std::int64_t queries : {1, 100, 1000, 10000, 100000})
+        problems.push_back({queries, 100000, 50, metric, Missing::none});
+    return problems;
+}
+
 /// The numbers of attributes are those that the tables print.
 std::vector<PublishedTable<Problem>> published() {
     const auto euclidean = Metric::euclidean, mixed = Metric::mixed_euclidean;
     const auto none = Missing::none, allowed = Missing::allowed;
+    const std::vector<std::string_view> techniques{
+        "global",     "shared_load_tile",           "shared_load_all",
+        "texture_2d", "texture_1d:texture_types=0", "texture_1d_shared_tile"};
     return {
         {"K1", by_dims(euclidean, {10, 30, 50, 70, 90, 110}), {"global", "shared_load_tile"}},
         {"K2 K3", by_dims(mixed, {10, 30, 50, 70, 90, 110}), {"shared_load_all", "shared_load_tile"}},
@@ -293,7 +304,11 @@ std::vector<PublishedTable<Problem>> published() {
         {"K-3.2",
          by_dims(euclidean, {10, 50, 110}),
          {"one_warp_partials", "one_warp_shares", "shared_tile_uncoalesced", "global_uncoalesced", "garcia_texture_2d",
-          "garcia_shared", "global", "texture_1d_shared_tile"}}};
+          "garcia_shared", "global", "texture_1d_shared_tile"}},
+        {"K-diagram5-7", test_sets(euclidean), techniques},
+        {"K-diagram5-7-mixed", test_sets(mixed), techniques},
+        // K12's other side: the matrix alone on a CPU.
+        {"K-cpu", {{1000, 1000, 50, mixed, none}, {5000, 5000, 50, mixed, none}}, {"cpu_scalar", "cpu_openmp"}}};
 }
 
 }  // namespace

@@ -40,6 +40,8 @@ struct VariantInfo {
     std::vector<Configuration> configurations;  ///< the default first; none if `foreign`
     std::string_view nondeterminism;
     std::string_view foreign;  ///< the processors that its code is for if this build is for others, else empty
+    std::vector<Configuration>
+        pinned;  ///< with stages that the case names (`pins_a_stage`); no choice of the library's
 };
 
 /// How much a default sweep measures.
@@ -63,6 +65,9 @@ public:
 
     /// Runs once, on the default stream; GPU work may still be in flight on return.
     virtual void run(std::size_t variant, const Configuration& configuration) = 0;
+
+    /// The variants that have run as stages since the last call, "family/name" each; empty for what has no stages.
+    [[nodiscard]] virtual std::vector<std::string> take_stages_run() = 0;
 
     /// Overwrites every output with `pattern` bytes and restores the guard bands.
     virtual void poison(std::uint8_t pattern) = 0;

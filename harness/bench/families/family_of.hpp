@@ -37,6 +37,7 @@ public:
         // It gets the bytes that it asked for and no more: pipelines cut their work into chunks that fit.
         const std::size_t bytes = reserve(variant, configuration);
         Context context{device_, nullptr, {workspace_.data(), bytes}};
+        workload_->pin_stages(configuration);
         // A device is measured on all of its threads, whatever OMP_NUM_THREADS says. A GPU's description names none.
         const device::TeamSize team(device_.kind == DeviceKind::cpu ? device_.threads : device::process_threads());
         registry_[variant].variant.run(context, problem_, buffers_, configuration);
@@ -51,6 +52,8 @@ public:
         }
         return bytes;
     }
+
+    std::vector<std::string> take_stages_run() override { return workload_->take_stages_run(); }
 
     void poison(std::uint8_t pattern) override {
         for (auto& output : outputs_) output.poison(pattern);
@@ -174,7 +177,8 @@ public:
             variants_.push_back({r.variant.name, r.variant.role, r.kind, r.gpu_only, r.min_sm, r.variant.summary,
                                  r.variant.source, r.variant.limits, r.path, r.source_id, r.variant.tolerance,
                                  r.foreign.empty() ? r.variant.space.enumerate() : std::vector<Configuration>{},
-                                 r.variant.nondeterminism, r.foreign});
+                                 r.variant.nondeterminism, r.foreign,
+                                 suite_.pinned ? suite_.pinned(r.variant) : std::vector<Configuration>{}});
     }
 
     std::string_view name() const override { return name_; }

@@ -143,7 +143,8 @@ std::vector<PublishedTable<Problem>> published() {
     constexpr std::int64_t kBytes = std::int64_t{100} << 20;
     const Problem uniform{kBytes, Distribution::uniform};
     return {{"H1", {uniform}, {"shared_atomics:blocks_per_sm=2"}},
-            {"H-exercise",
+            {"H-blocks", {uniform}, {"shared_atomics"}},
+            {"H-data",
              {uniform, {kBytes, Distribution::zipf}, {kBytes, Distribution::constant}},
              {"shared_atomics:blocks_per_sm=2", "global_atomics", "cpu_scalar", "cpu_openmp"}}};
 }

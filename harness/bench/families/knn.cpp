@@ -11,10 +11,10 @@
 #include "harness/base/random.hpp"
 #include "harness/bench/families/host_array.hpp"
 #include "harness/bench/families/knn_check.hpp"
+#include "harness/bench/families/knn_stages.hpp"
 #include "harness/bench/families/parallel.hpp"
 #include "harness/bench/families/suite.hpp"
 #include "harness/bench/families/tables.hpp"
-#include "kernels/dispatch/choose.hpp"
 #include "kernels/problems/knn.hpp"
 #include "reference_cpu/distance.hpp"
 
@@ -52,7 +52,7 @@ public:
                         .point_values = reinterpret_cast<const float*>(in[1]),
                         .types = reinterpret_cast<const AttributeType*>(in[3]),
                         .types_on_host = types_.data(),
-                        .stages = {choose<distance::Problem>, choose<smallest_k::Problem>}};
+                        .stages = watched_stages()};
         if (on_host())
             buffers.on_host = {query_values_.data(), point_values_.data(), point_classes_.data(), point_targets_.data(),
                                predictions_on_host_.data()};
@@ -82,6 +82,9 @@ public:
         }
         return check_written(classes, targets);
     }
+
+    void pin_stages(const Configuration& configuration) override { knn::pin_stages(configuration); }
+    std::vector<std::string> take_stages_run() override { return knn::take_stages_run(); }
 
     void refresh(std::uint64_t seed) override {
         std::mt19937_64 random(seed);
@@ -346,6 +349,29 @@ std::vector<Problem> squares(Metric metric, std::initializer_list<std::int64_t> 
     return problems;
 }
 
+/// The thesis' own stages on the cards of K12 and of K13: what its trees choose for mixed attributes, though before
+/// Fermi the 1-D texture only where no 2-D texture holds the points, and the k best in registers.
+std::vector<Configuration> pinned(const Variant<Problem>& variant) {
+    std::vector<Configuration> all;
+    if (variant.name != "asynchronous" && variant.name != "two_stage") return all;
+    for (const std::string_view distance : {"distance.shared_load_all", "distance.texture_1d"})
+        for (Configuration configuration : variant.space.enumerate()) {
+            configuration.push_back({distance, 1});
+            configuration.push_back({"smallest_k.register_insertion", 1});
+            all.push_back(configuration);
+        }
+    return all;
+}
+
+/// A training set of 10,000 against test sets from memory of the host and of the device: the first two differ by what
+/// could be hidden behind the kernels.
+std::vector<Problem> test_sets(QueriesIn queries_in) {
+    std::vector<Problem> problems;
+    for (const std::int64_t n : {5000, 10000, 50000, 100000})
+        problems.push_back({.queries = n, .points = 10000, .dims = 50, .k = 10, .queries_in = queries_in});
+    return problems;
+}
+
 /// The sources' data come from the host and so do ours.
 std::vector<PublishedTable<Problem>> published() {
     // The first two differ in the overlap alone: both have page-locked memory and as many chunks. The last has pageable
@@ -354,7 +380,8 @@ std::vector<PublishedTable<Problem>> published() {
                                                 "synchronous:chunks=8",           "synchronous:chunks=32",
                                                 "asynchronous_pageable:chunks=8", "asynchronous_pageable:chunks=32"};
     // A CPU's queries are where it is.
-    std::vector<Problem> on_the_cpu = squares(Metric::mixed_euclidean, {1000, 5000, 10000, 50000, 100000});
+    const auto printed_sizes = squares(Metric::mixed_euclidean, {1000, 5000, 10000, 50000, 100000});
+    std::vector<Problem> on_the_cpu = printed_sizes;
     for (Problem& problem : on_the_cpu) problem.queries_in = QueriesIn::device;
     std::vector<Problem> single_queries;
     for (std::int64_t n = 1024; n <= 262144; n *= 2)
@@ -370,19 +397,24 @@ std::vector<PublishedTable<Problem>> published() {
                                  .missing = missing,
                                  .vote = vote,
                                  .task = task});
-    return {{"K9", squares(Metric::euclidean, {5000, 10000, 50000, 100000}), overlap},
-            {"K10", squares(Metric::mixed_euclidean, {5000, 10000, 50000, 100000}), overlap},
-            {"K12 K13",
-             squares(Metric::mixed_euclidean, {1000, 5000, 10000, 50000, 100000}),
-             {"asynchronous:chunks=8", "two_stage", "fused_tile"}},
-            {"K12 K13", on_the_cpu, {"cpu_two_stage:budget_mib=64"}},
-            // The plugin before the thesis' that it calls the most competitive, beside today's pipelines.
-            {"K-3.2.3",
-             squares(Metric::euclidean, {1000, 10000}),
-             {"tile_rank", "two_stage:budget_mib=1024", "fused_tile"}},
-            {"P1", single_queries, {"enumeration_sort"}},
-            // K 5.4 describes this and prints no figures of it.
-            {"K-5.4", kinds, {"two_stage:budget_mib=1024"}}};
+    return {
+        {"K9", squares(Metric::euclidean, {5000, 10000, 50000, 100000}), overlap},
+        {"K10", squares(Metric::mixed_euclidean, {5000, 10000, 50000, 100000}), overlap},
+        {"K12 K13", printed_sizes, {"asynchronous:chunks=8", "two_stage", "fused_tile"}},
+        {"K12", printed_sizes, {"asynchronous:chunks=8;distance.shared_load_all=1;smallest_k.register_insertion=1"}},
+        {"K13", printed_sizes, {"asynchronous:chunks=8;distance.texture_1d=1;smallest_k.register_insertion=1"}},
+        {"K12 K13", on_the_cpu, {"cpu_two_stage:budget_mib=64"}},
+        {"K-diagram10", test_sets(QueriesIn::host), {"asynchronous:chunks=8", "synchronous:chunks=8;pinned=1"}},
+        {"K-diagram10", test_sets(QueriesIn::device), {"two_stage:budget_mib=1024"}},
+        // The plugin before the thesis' that it calls the most competitive, beside today's pipelines.
+        {"K-3.2.3",
+         squares(Metric::euclidean, {1000, 10000}),
+         {"tile_rank", "two_stage:budget_mib=1024", "fused_tile"}},
+        {"P1", single_queries, {"enumeration_sort"}},
+        // Who computes, sorts and votes (K 3.2.2, 5.4): each stage on the CPU or on the GPU.
+        {"K-placement", squares(Metric::euclidean, {1000, 5000}), {"placement"}},
+        // K 5.4 describes this and prints no figures of it.
+        {"K-5.4", kinds, {"two_stage:budget_mib=1024"}}};
 }
 
 }  // namespace
@@ -397,7 +429,8 @@ Suite<Problem> suite() {
                     return static_cast<std::size_t>(values) * sizeof(float) + static_cast<std::size_t>(problem.dims);
                 },
             .domain = domain,
-            .published = published};
+            .published = published,
+            .pinned = pinned};
 }
 
 }  // namespace espalier::bench::knn

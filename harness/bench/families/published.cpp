@@ -24,23 +24,35 @@ bool holds(const Configuration& configuration, std::string_view setting) {
 }
 
 bool compares(const PublishedProblem& published, const VariantInfo& variant) {
+    const std::vector<Configuration> all = with_pinned(variant);
     return std::ranges::any_of(published.choices, [&](std::string_view choice) {
-        return std::ranges::any_of(variant.configurations, [&](const Configuration& configuration) {
-            return is_choice(choice, variant.name, configuration);
-        });
+        return std::ranges::any_of(
+            all, [&](const Configuration& configuration) { return is_choice(choice, variant.name, configuration); });
     });
 }
 
 }  // namespace
 
+std::vector<Configuration> with_pinned(const VariantInfo& variant) {
+    std::vector<Configuration> all = variant.configurations;
+    all.insert(all.end(), variant.pinned.begin(), variant.pinned.end());
+    return all;
+}
+
+bool pins_a_stage(const Setting& setting) { return setting.name.find('.') != std::string_view::npos; }
+std::string_view stage_family(const Setting& setting) { return setting.name.substr(0, setting.name.find('.')); }
+std::string_view stage_variant(const Setting& setting) { return setting.name.substr(setting.name.find('.') + 1); }
+
 bool is_choice(std::string_view choice, std::string_view variant, const Configuration& configuration) {
     const auto colon = choice.find(':');
     if (choice.substr(0, colon) != variant) return false;
-    if (colon == std::string_view::npos) return true;
     bool all = true;
-    for_each_part(choice.substr(colon + 1), ';',
-                  [&](std::string_view setting) { all = all && holds(configuration, setting); });
-    return all;
+    std::ptrdiff_t pins = std::ranges::count_if(configuration, pins_a_stage);
+    for_each_part(colon == std::string_view::npos ? "" : choice.substr(colon + 1), ';', [&](std::string_view setting) {
+        all = all && holds(configuration, setting);
+        if (setting.find('.') != std::string_view::npos) --pins;
+    });
+    return all && pins == 0;
 }
 
 std::string tables_with(const std::vector<PublishedProblem>& published, std::string_view problem,

@@ -31,18 +31,26 @@ Domain domain(DeviceKind kind) {
                    "rows=16281;columns=32561;k=20"}};
 }
 
-/// Selection from a square matrix by k. The figures' axes are not on record here; 21 is the largest list that the
-/// source's cards kept in registers, 8 the largest in shared memory.
+/// Selection by k: 21 is the largest list that the source's cards kept in registers, 8 the largest in shared memory.
 std::vector<PublishedTable<Problem>> published() {
+    // Rows of the diagrams' own 90,000, and of K6's 10,000.
     std::vector<Problem> problems, short_lists;
-    for (const std::int64_t k : {1, 5, 8, 10, 15, 21}) problems.push_back({10000, 10000, k});
-    for (const std::int64_t k : {1, 5, 8}) short_lists.push_back({10000, 10000, k});
-    return {{"K-fig8",
+    for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{1000, 90000}, {10000, 10000}}) {
+        for (const std::int64_t k : {1, 5, 8, 10, 15, 21}) problems.push_back({rows, columns, k});
+        for (const std::int64_t k : {1, 5, 8}) short_lists.push_back({rows, columns, k});
+    }
+    const Problem every_sort{1000, 10000, 10};
+    return {{"K-diagram8",
              problems,
              {"register_insertion:block=256;texture=0", "register_insertion:block=256;texture=1", "radix_sort_rows",
               "segmented_radix_sort"}},
-            {"K-fig9", problems, {"register_insertion:block=256;texture=0", "global_insertion", "local_insertion"}},
-            {"K-5.3", short_lists, {"register_insertion:block=256;texture=0", "shared_insertion"}}};
+            {"K-diagram9", problems, {"register_insertion:block=256;texture=0", "global_insertion", "local_insertion"}},
+            {"K-5.3", short_lists, {"register_insertion:block=256;texture=0", "shared_insertion"}},
+            // What else sources K and P sort with, on a GPU and on a CPU.
+            {"K-sorts",
+             {every_sort},
+             {"register_insertion:block=256;texture=0", "bitonic_sort_rows", "block_rank_merge", "rank_sort",
+              "cpu_scalar", "cpu_openmp"}}};
 }
 
 }  // namespace

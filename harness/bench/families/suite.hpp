@@ -38,6 +38,10 @@ struct Suite {
 
     /// The problems of `sweep --suite published`; none for a family that no source document prints figures of.
     std::vector<PublishedTable<P>> (*published)() = nullptr;
+
+    /// The configurations of a variant that pin its stages (`pins_a_stage`), for `published`; none for a family whose
+    /// variants have no stages.
+    std::vector<Configuration> (*pinned)(const Variant<P>&) = nullptr;
 };
 
 /// The workload of a suite whose `W` is made from the same three things.

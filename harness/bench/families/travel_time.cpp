@@ -125,15 +125,24 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
     return cases;
 }
 
+/// The source's first stage, once for all trial sources: S1's grid and S5's two.
+std::vector<PublishedTable<Problem>> published() {
+    return {{"S-times",
+             {{1920, 10, 10, 10, 1}, {1920, 25, 25, 25, 1}, {1920, 30, 30, 30, 1}},
+             {"constant_memory", "global", "cpu_scalar"}}};
+}
+
 }  // namespace
 
 Suite<Problem> suite() {
     return {.default_problems = default_problems,
             .edge_cases = edge_cases,
             .workload = make_workload<ReceiversWorkload>,
-            .data_bytes = [](const Problem& problem) {
-                return static_cast<std::size_t>(24 * problem.receivers + 4 * problem.delays());
-            }};
+            .data_bytes =
+                [](const Problem& problem) {
+                    return static_cast<std::size_t>(24 * problem.receivers + 4 * problem.delays());
+                },
+            .published = published};
 }
 
 }  // namespace espalier::bench::travel_time

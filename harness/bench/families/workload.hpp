@@ -51,6 +51,12 @@ public:
     /// problems that are too large for it. False if the family cannot do so.
     [[nodiscard]] virtual bool adopt(std::span<const std::span<const std::byte>> /*outputs*/) { return false; }
 
+    /// Called before each run: the stages of what runs are those that its configuration pins (`pins_a_stage`).
+    virtual void pin_stages(const Configuration& /*configuration*/) {}
+
+    /// The variants that have run as stages since the last call, "family/name" each.
+    [[nodiscard]] virtual std::vector<std::string> take_stages_run() { return {}; }
+
     /// Replaces the inputs by fresh ones of the same shape and pattern.
     virtual void refresh(std::uint64_t seed) = 0;
 };

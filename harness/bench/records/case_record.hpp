@@ -54,6 +54,10 @@ struct CaseRecord {
     /// "twin+fastest" or "baseline" (sweep/worker/verify.hpp).
     std::string verification;
 
+    /// The variants that ran as its stages, "distance/register_tile" each; none for what has no stages, and in records
+    /// from before this was noted.
+    std::vector<std::string> stages;
+
     std::vector<double> samples_ns;  ///< raw, in the order taken; sample i of all candidates is from round i
     double time_ns = 0, time_lo_ns = 0, time_hi_ns = 0;  ///< median and its 95% interval
 

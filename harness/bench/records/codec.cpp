@@ -22,6 +22,7 @@ constexpr int kSchemaVersion = 1;
 constexpr std::size_t kLongestReason = 4096;
 constexpr std::size_t kMostSamples = 1'000'000;
 constexpr std::size_t kMostPairs = 256;
+constexpr std::size_t kMostStages = 16;
 constexpr double kLongestTime = 1e18;  // ns: 31 years
 
 constexpr std::string_view kKeyCharacters = "_=;.-";  // beside letters and digits
@@ -54,11 +55,33 @@ NamedValues decode_pairs(Fields& fields, const char* member) {
     return pairs;
 }
 
+/// "distance/register_tile"
+bool is_stage(std::string_view text) {
+    const auto is_name = [](std::string_view name) {
+        return !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
+            return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+        });
+    };
+    const auto slash = text.find('/');
+    return slash != std::string_view::npos && is_name(text.substr(0, slash)) && is_name(text.substr(slash + 1));
+}
+
 ordered_json encode_features(const NamedValues& features) {
     auto list = ordered_json::array();  // the order is the family's and matters: no object
     for (const auto& [name, value] : features)
         list.push_back({{"name", name}, {"value", checked(value, name.c_str())}});
     return list;
+}
+
+std::vector<std::string> decode_stages(Fields& fields) {
+    std::vector<std::string> stages;
+    for (const json& item : fields.array("stages", kMostStages)) {
+        const auto* const name = item.get_ptr<const json::string_t*>();
+        if (!name || name->size() > 256 || !is_stage(*name)) fields.refuse("stages", "is not a list of family/variant");
+        stages.push_back(*name);
+    }
+    if (stages.empty()) fields.refuse("stages", "is empty: it is left out then");
+    return stages;
 }
 
 NamedValues decode_features(const json& list) {
@@ -127,26 +150,28 @@ void check_consistency(const CaseRecord& record, const Fields& fields) {
 ordered_json encode(const CaseRecord& record) {
     auto samples = ordered_json::array();
     for (const double sample : record.samples_ns) samples.push_back(checked(sample, "samples_ns"));
-    return {{"family", record.family},
-            {"variant", record.variant},
-            {"role", record.role},
-            {"problem", record.problem},
-            {"configuration", record.configuration},
-            {"status", to_string(record.status)},
-            {"reason", record.reason},
-            {"verification", record.verification},
-            {"samples_ns", std::move(samples)},
-            {"time_ns", checked(record.time_ns, "time_ns")},
-            {"time_lo_ns", checked(record.time_lo_ns, "time_lo_ns")},
-            {"time_hi_ns", checked(record.time_hi_ns, "time_hi_ns")},
-            {"bytes", checked(record.bytes, "bytes")},
-            {"ops", checked(record.ops, "ops")},
-            {"floor_ns", checked(record.floor_ns, "floor_ns")},
-            {"features", encode_features(record.features)},
-            {"conditions", encode_pairs(named_values(record.conditions))},
-            {"counters", encode_pairs(record.counters)},
-            {"counters_reason", record.counters_reason},
-            {"provenance", encode(record.provenance)}};
+    ordered_json body{{"family", record.family},
+                      {"variant", record.variant},
+                      {"role", record.role},
+                      {"problem", record.problem},
+                      {"configuration", record.configuration},
+                      {"status", to_string(record.status)},
+                      {"reason", record.reason},
+                      {"verification", record.verification},
+                      {"samples_ns", std::move(samples)},
+                      {"time_ns", checked(record.time_ns, "time_ns")},
+                      {"time_lo_ns", checked(record.time_lo_ns, "time_lo_ns")},
+                      {"time_hi_ns", checked(record.time_hi_ns, "time_hi_ns")},
+                      {"bytes", checked(record.bytes, "bytes")},
+                      {"ops", checked(record.ops, "ops")},
+                      {"floor_ns", checked(record.floor_ns, "floor_ns")},
+                      {"features", encode_features(record.features)},
+                      {"conditions", encode_pairs(named_values(record.conditions))},
+                      {"counters", encode_pairs(record.counters)},
+                      {"counters_reason", record.counters_reason},
+                      {"provenance", encode(record.provenance)}};
+    if (!record.stages.empty()) body["stages"] = record.stages;  // left out, earlier records keep their bytes
+    return body;
 }
 
 CaseRecord decode_case(const json& body) {
@@ -175,6 +200,7 @@ CaseRecord decode_case(const json& body) {
     record.counters = decode_pairs(fields, "counters");
     record.counters_reason = fields.text("counters_reason", kLongestReason);
     record.provenance = decode_provenance(fields.object("provenance", 16));
+    if (fields.has("stages")) record.stages = decode_stages(fields);
     fields.done();
     check_consistency(record, fields);
     return record;

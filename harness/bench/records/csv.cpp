@@ -21,6 +21,7 @@ constexpr std::array<std::string_view, 16> kFirstColumns{
 constexpr std::array<std::string_view, 7> kLastColumns{"device", "driver",  "build",    "session",
                                                        "cache",  "samples", "disturbed"};
 constexpr std::string_view kTransferColumn = "transfer_ns";
+constexpr std::string_view kStagesColumn = "stages";
 constexpr std::string_view kFeaturePrefix = "problem_";
 
 /// A cell as it is written, empty where the column does not apply.
@@ -78,6 +79,11 @@ std::vector<std::string> counter_names(std::span<const CaseRecord> cases) {
 bool any_transfer(std::span<const CaseRecord> cases) {
     return std::ranges::any_of(cases,
                                [](const CaseRecord& record) { return record.conditions.transfer_ns.has_value(); });
+}
+
+/// The variants of pipelines' stages, where they were noted.
+bool any_stages(std::span<const CaseRecord> cases) {
+    return std::ranges::any_of(cases, [](const CaseRecord& record) { return !record.stages.empty(); });
 }
 
 std::string lookup(const NamedValues& pairs, std::string_view name) {
@@ -148,13 +154,15 @@ public:
         : best_(best_times(cases)),
           features_(feature_names(cases)),
           counters_(counter_names(cases)),
-          transfer_(any_transfer(cases)) {}
+          transfer_(any_transfer(cases)),
+          stages_(any_stages(cases)) {}
 
     [[nodiscard]] std::vector<std::string> header() const {
         std::vector<std::string> names(kFirstColumns.begin(), kFirstColumns.end());
         for (const std::string& name : features_) names.push_back(feature_column(name));
         names.insert(names.end(), counters_.begin(), counters_.end());
         if (transfer_) names.emplace_back(kTransferColumn);
+        if (stages_) names.emplace_back(kStagesColumn);
         names.insert(names.end(), kLastColumns.begin(), kLastColumns.end());
         return names;
     }
@@ -175,6 +183,7 @@ public:
         if (transfer_)
             row.push_back(
                 number_cell(record.status == Status::ok && transfer_ns ? fmt::format("{}", *transfer_ns) : ""));
+        if (stages_) row.push_back({fmt::format("{}", fmt::join(record.stages, " "))});
         add_last(record, row);
         return row;
     }
@@ -182,7 +191,7 @@ public:
 private:
     std::map<std::string_view, double> best_;
     std::vector<std::string> features_, counters_;
-    bool transfer_;
+    bool transfer_, stages_;
 };
 
 }  // namespace
@@ -190,8 +199,8 @@ private:
 std::string feature_column(std::string_view feature) {
     std::string_view bare = feature;
     while (bare.starts_with(kFeaturePrefix)) bare.remove_prefix(kFeaturePrefix.size());
-    const bool taken =
-        std::ranges::count(kFirstColumns, bare) || std::ranges::count(kLastColumns, bare) || bare == kTransferColumn;
+    const bool taken = std::ranges::count(kFirstColumns, bare) || std::ranges::count(kLastColumns, bare) ||
+                       bare == kTransferColumn || bare == kStagesColumn;
     return taken ? fmt::format("{}{}", kFeaturePrefix, feature) : std::string(feature);
 }
 

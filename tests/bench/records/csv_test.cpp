@@ -224,6 +224,16 @@ TEST(Csv, SaysWhatTheTransfersTakeWhereTheyWereMeasured) {
     EXPECT_EQ(rows[2].at("transfer_ns"), "");
 }
 
+TEST(Csv, NamesTheStagesWhereTheyWereNoted) {
+    CaseRecord noted = csv_record();
+    noted.stages = {"distance/global", "smallest_k/local_insertion"};
+    const auto rows = fields_of(to_csv(std::vector{noted, csv_record()}));
+    ASSERT_EQ(rows.size(), 2U);
+    EXPECT_EQ(rows[0].at("stages"), "distance/global smallest_k/local_insertion");
+    EXPECT_EQ(rows[1].at("stages"), "");
+    EXPECT_EQ(to_csv(std::vector{csv_record()}).find("stages"), std::string::npos);
+}
+
 TEST(JsonRows, AreTheCsvsWithNumbersAsNumbers) {
     CaseRecord measured = csv_record(), failed = csv_record(), odd = csv_record();
     measured.conditions.transfer_ns = 2500.5;

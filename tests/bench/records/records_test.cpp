@@ -91,6 +91,24 @@ TEST(Codec, EveryMemberIsNeededAndChecked) {
     expect_holds(refusal([](auto& b) { b["provenance"]["cache"] = "tepid"; }), {"cache"});
 }
 
+TEST(Codec, StagesAreLeftOutWhereThereAreNone) {
+    CaseRecord record = sample_record();
+    const std::string without = encode(record).dump();
+    EXPECT_EQ(without.find("stages"), std::string::npos) << "committed records keep their bytes";
+    record.stages = {"distance/register_tile", "smallest_k/warp_queues"};
+    const nlohmann::json body = plain(encode(record));
+    EXPECT_EQ(decode_case(body).stages, record.stages);
+    EXPECT_EQ(encode(decode_case(body)).dump(), encode(record).dump());
+}
+
+TEST(Codec, StagesAreVariants) {
+    for (const nlohmann::json& stages :
+         {nlohmann::json::array(), nlohmann::json{"global"}, nlohmann::json{"/global"}, nlohmann::json{"distance/"},
+          nlohmann::json{"distance/a b"}, nlohmann::json{"a/b/c"}, nlohmann::json{1},
+          nlohmann::json(std::vector<std::string>(17, "distance/global"))})
+        expect_holds(refusal([&](auto& b) { b["stages"] = stages; }), {"stages"});
+}
+
 TEST(Codec, DeviceIntegersNeitherWrapNorRound) {
     const auto refused = [](const char* name, const nlohmann::json& value) {
         nlohmann::json body = plain(encode(sample_device()));

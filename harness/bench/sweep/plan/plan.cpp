@@ -126,7 +126,9 @@ PlannedProblem plan_problem(const SweepOptions& options, const Family& family, c
     const auto variants = family.variants();
     for (std::size_t v = 0; v < variants.size(); ++v) {
         if (variants[v].kind != device.kind || !asked_for(options, family, variants[v])) continue;
-        for (const Configuration& configuration : variants[v].configurations) {
+        // Pinned stages are for those who ask for them by name.
+        for (const Configuration& configuration :
+             options.has_case ? with_pinned(variants[v]) : variants[v].configurations) {
             if (options.has_case && !options.has_case(family, problem, variants[v], configuration)) continue;
             std::string reason = family.supports(v, problem, configuration, device).reason;
             if (reason.empty()) reason = memory_refusal(family, v, problem, configuration, device, free);

@@ -70,6 +70,7 @@ std::vector<CaseRecord> records_of(const RecordFrame& frame, const PlannedProble
         record.features = features;
         if (ended.status == Status::ok) {
             add_times(record, ended);
+            record.stages = ended.stages;
             record.conditions = outcome.conditions;
             if (ended.resolution_ns > 0) record.conditions.resolution_ns = ended.resolution_ns;
         }

@@ -13,6 +13,7 @@ struct ProblemOutcome {
     struct Case {
         Status status = Status::not_measured;
         std::string reason, verification;
+        std::vector<std::string> stages;
         std::vector<double> samples_ns;
         NamedValues counters;
         std::string counters_reason;

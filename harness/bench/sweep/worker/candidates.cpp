@@ -13,7 +13,7 @@ std::vector<Candidate> candidates_of(const protocol::Measure& request, const Fam
     for (std::size_t i = 0; i < request.candidates.size(); ++i) {
         const auto& wanted = request.candidates[i];
         const std::size_t variant = family.find(wanted.variant);
-        const auto& all = family.variants()[variant].configurations;
+        const auto all = with_pinned(family.variants()[variant]);
         const auto found =
             std::ranges::find_if(all, [&](const Configuration& c) { return c.text() == wanted.configuration; });
         candidates.push_back({static_cast<std::uint32_t>(i), variant, *found, request.family + "/" + wanted.variant});

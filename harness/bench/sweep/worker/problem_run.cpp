@@ -104,6 +104,7 @@ private:
     // What the worker reports. True for the last event of a request.
     bool on(const protocol::Verified& e) {
         asked_case(e.candidate).verification = e.how;
+        asked_case(e.candidate).stages = e.stages;
         return false;
     }
     bool on(const protocol::Failed& e) {

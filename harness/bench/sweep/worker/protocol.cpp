@@ -41,7 +41,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Hello, device, driver, runtime, build, free, 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NoDevice, reason, gpus)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CeilingsDone, device)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopiesMeasured, rates)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Verified, candidate, how)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Verified, candidate, how, stages)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Failed, candidate, status, reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Timed, candidate, samples_ns, resolution_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Counted, candidate, counters, reason)

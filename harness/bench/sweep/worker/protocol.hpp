@@ -62,6 +62,7 @@ struct CopiesMeasured {
 struct Verified {
     std::size_t candidate = 0;
     std::string how;
+    std::vector<std::string> stages;  ///< the variants that ran as its stages
 };
 struct Failed {
     std::size_t candidate = 0;

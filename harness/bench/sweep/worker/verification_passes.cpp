@@ -58,9 +58,10 @@ void VerificationPasses::before_timing(std::vector<Candidate>& candidates, doubl
             reporter_.fail(candidate.index, Status::too_slow, kTooSlow);
             continue;
         }
+        (void)bench().take_stages_run();  // of the candidate before it
         const auto verdict = checked(candidate, [&] { return verify(candidate, seconds_); });
         if (!verdict) continue;
-        reporter_.send(protocol::Verified{candidate.index, verdict->how});
+        reporter_.send(protocol::Verified{candidate.index, verdict->how, bench().take_stages_run()});
         candidate.run_seconds = verdict->run_seconds;
         fastest_ = std::min(fastest_, candidate.run_seconds);
         right.push_back(std::move(candidate));
