@@ -3,9 +3,9 @@
 from statistics import median
 
 from evidence import Evidence, between, number, paragraph, table
-from like_for_like import Values, matching, parts
+from like_for_like import Values, matching, parts, rows_table
 from published_page import section
-from published_tables import coherence_tables
+from published_tables import CPU, coherence_tables
 
 RATE = 500  # Hz, and 1,920 receivers: what the source's real-time figures are for
 RECEIVERS = 1920
@@ -14,24 +14,26 @@ BEGIN, END = "<!-- begin printed figures: plots/documents.py -->\n", "<!-- end p
 HEAD = """`results/published/tables.json` holds the figures S1 to S5 of the coherent summation paper, for cards of 2010 to 2012.
 Below they stand beside the {name}: the fastest configuration's median, kernels only, data on the device, caches cold,
 from `results/published/{key}/` and, for cases that the published suite does not have, from
-`results/{key}/`. A dash is a problem or a counter that is not among the committed rows. S3, S5 and S-fig10
+`results/{key}/`. A dash is a problem or a counter that is not among the committed rows. Lines called CPU are of the
+{cpu}, with {threads} threads. S3, S5 and S-fig10
 measure [`espalier locate`](../locate.md) as a whole, reading and copying included: `applications.json` there, which
 `scripts/applications` writes.
 """
 
 
 class CoherencePage:
-    def __init__(self, published: dict, evidence: Evidence):
+    def __init__(self, published: dict, evidence: Evidence, cpu: Evidence):
         self.device = evidence.device
-        self.evidence = evidence
+        self.evidence, self.cpu = evidence, cpu
         self.published = {entry["id"]: entry for entry in published["tables"]}
         self.tables = {ours.identity: ours for ours in coherence_tables()}
 
-    def rows(self, variant: str = "", **features) -> list[dict]:
-        """Distinct problems that keep the maximum only, the fastest row of each."""
-        best = {}
-        for row in self.evidence.find("coherent_sum", variant, output="maximum", **features):
-            best.setdefault(row["problem"], row)
+    def rows(self, variant: str, stated: str, *varied: str) -> list[dict]:
+        """Distinct problems that have the features stated, and no others but the varied ones; the fastest row of each."""
+        wanted, best = parts(stated), {}
+        for row in self.evidence.find("coherent_sum", variant, **dict(part.split("=") for part in wanted)):
+            if all(part in wanted or part.partition("=")[0] in varied for part in parts(row["problem"])):
+                best.setdefault(row["problem"], row)
         return list(best.values())
 
     def base(self) -> dict | None:
@@ -54,7 +56,8 @@ class CoherencePage:
 
     def like_for_like(self, identity: str) -> str:
         ours = self.tables[identity]
-        values = Values(ours, self.evidence.rows, self.device, failed={"": self.evidence.failed})
+        values = Values(ours, self.evidence.rows, self.device, {CPU: self.cpu.rows},
+                        {"": self.evidence.failed, CPU: self.cpu.failed})
         return section(ours, values, self.published.get(identity), 3).lstrip("\n")
 
     def s2(self) -> str:
@@ -89,8 +92,9 @@ class CoherencePage:
         return 2 * float(sectors) / float(loads) - 1 if loads and sectors else None
 
     def fastest(self, variant: str) -> dict | None:
-        """The row with the most additions of one variant at the paper's number of receivers."""
-        return max(self.rows(variant, receivers=RECEIVERS), key=lambda row: float(row["additions"]), default=None)
+        """The row with the most additions of one variant in S2's window."""
+        stated = f"output=maximum;receivers={RECEIVERS};samples=15000;span=512"
+        return max(self.rows(variant, stated, "sources"), key=lambda row: float(row["additions"]), default=None)
 
     def additions(self, row: dict) -> tuple[str, str, str, float]:
         # The ceiling counts a multiply-add as two operations; an addition fills one such slot.
@@ -149,39 +153,37 @@ class CoherencePage:
         """Trial sources that it would sum in real time."""
         return int(row["sources"]) * int(row["samples"]) / RATE / cls.seconds(row)
 
-    def s5(self) -> str:
-        printed = self.published["S5"]
-        rows = {}
-        measured = {row["problem"] for row in self.rows("global_cached", receivers=RECEIVERS)}
-        for row in self.rows("", receivers=RECEIVERS):
-            shape = (int(row["samples"]), int(row["sources"]))
+    def best_windows(self, stated: str) -> list[dict]:
+        """Of each length of window, on problems that have the stated features, the row that sums the most sources in real
+        time."""
+        best = {}
+        measured = {row["problem"] for row in self.rows("global_cached", stated, "samples", "sources")}
+        for row in self.rows("", stated, "samples", "sources"):
             # Too few to fill the device: their rate says nothing of large grids. And where the time did not suffice for
-            # the baseline it did not for other good ones.
-            if shape[1] < 1000 or row["problem"] not in measured:
+            # the baseline it did not for other good ones; it has no other precision than single.
+            if int(row["sources"]) < 1000 or ("precision" not in stated and row["problem"] not in measured):
                 continue
-            if shape not in rows or self.seconds(row) < self.seconds(rows[shape]):
-                rows[shape] = row
-        best = {}  # of each length of window the one that sums the most sources in real time
-        for shape, row in rows.items():
-            if shape[0] not in best or self.nodes(row) > self.nodes(best[shape[0]]):
-                best[shape[0]] = row
-        text = self.like_for_like("S5")
-        text += "\n#### The best of each length of window\n\n"
-        cells = [[f"printed: {device}", number(grid), f"{round(grid ** (1 / 3))}^3", "–", "–"]
-                 for device, grid in zip(printed["x"]["values"], printed["series"][0]["values"])]
-        for samples, row in sorted(best.items()):
-            nodes, sources = self.nodes(row), int(row["sources"])
-            cube = " of a cube" if row.get("delays") == "cube" else ""
-            cells.append([f"**{samples:,} samples, {sources:,} sources{cube}: `{row['variant']}`**",
-                          number(float(int(nodes)), 3),
-                          f"{int(nodes ** (1 / 3) + 1e-9)}^3", number(self.seconds(row) * 1e3),
-                          number(samples / RATE / self.seconds(row), 3)])
-        text += table(["", "trial sources in real time", "cubic grid", "ms", "real-time factor"], cells)
+            if row["samples"] not in best or self.nodes(row) > self.nodes(best[row["samples"]]):
+                best[row["samples"]] = row
+        return [best[samples] for samples in sorted(best, key=float)]
+
+    def s5(self) -> str:
+        text = self.like_for_like("S5") + "\n#### The best of each length of window\n"
+        for features, what in (("delays=cube", "the nodes of a cube, which a real grid has"), ("", "random walks"),
+                               ("delays=cube;precision=half", "a cube, in half precision, which the source does not have")):
+            stated = f"output=maximum;receivers={RECEIVERS};span=512" + (";" + features if features else "")
+            lines = []
+            for row in self.best_windows(stated):
+                nodes, samples, sources = self.nodes(row), int(row["samples"]), int(row["sources"])
+                lines.append((f"**`{row['variant']}`, `samples={samples};sources={sources}`**", row, [
+                    number(float(int(nodes)), 3), f"{int(nodes ** (1 / 3) + 1e-9)}^3", number(self.seconds(row) * 1e3),
+                    number(samples / RATE / self.seconds(row), 3)]))
+            text += "\n" + rows_table(f"Delays of {what}: `{stated}`.", [
+                "", "trial sources in real time", "cubic grid", "ms", "real-time factor"], lines)
         text += "\n" + paragraph(
             f"The factor is measured, for a window of that many samples at {RATE} Hz and that many trial sources; the "
             "number of sources in real time is the product of both: extrapolated, though work is proportional to sources. "
-            "Delays are of the nodes of a cube where it says so, which a real grid has, else of random walks. Kernels only: "
-            "reading and copying 3.84 MB for each second of record come on top, which double buffering hides.")
+            "Kernels only: reading and copying 3.84 MB for each second of record come on top, which double buffering hides.")
         return text + self.real_time()
 
     def real_time(self) -> str:
@@ -197,17 +199,19 @@ class CoherencePage:
              number(run["report"]["real_time_factor"], 4), f"`{run['report']['ran']}`"] for run in runs])
 
     def hours(self) -> str:
-        """The source's figure 10, of which an hour was run, beside minutes: whether length costs anything."""
-        hour, minutes = self.evidence.runs("hour")[-1:], self.evidence.runs("overlap", how="both")
+        """The source's figure 10: whether length costs anything. Each number of hours that was run, beside minutes."""
+        minutes = self.evidence.runs("overlap", how="both")
+        lengths = sorted({run["hours"] for run in self.evidence.runs("hours")})
+        hour = [self.evidence.runs("hour")[-1:], *(self.evidence.runs("hours", hours=hours) for hours in lengths)]
         text = "### S-fig10: Records of 1 to 64 hours\n\n"
-        if not hour:
+        if not any(hour):
             return text + paragraph("Not measured: `scripts/applications --parts locate` does.")
         text += paragraph(
             "`espalier locate`: reading, copying and summing; medians. Windows are independent: a longer record takes more "
-            "in proportion if the last column does not grow. Of the source's 1 to 64 hours those beyond one do not fit the "
-            "disk of the machine that was measured.") + "\n"
+            "in proportion if the last column does not grow. An hour is 13.8 GB: the records of several hours, which fit no "
+            "disk here, are indices that name the files of five minutes again and again.") + "\n"
         cells = []
-        for runs in filter(None, (minutes, hour)):
+        for runs in filter(None, (minutes, *hour)):
             middle = {name: median(run["report"][name] for run in runs)
                       for name in ("seconds", "record_seconds", "sources", "real_time_factor", "overlap")}
             cells.append([self.command(runs[0]), number(middle["seconds"]), f"{middle['real_time_factor']:,.0f}",
@@ -218,11 +222,14 @@ class CoherencePage:
                              "ns per trial source and second of record"], cells)
 
     def text(self) -> str:
-        head = HEAD.format(name=self.device["name"], key=self.device["key"])
+        head = HEAD.format(name=self.device["name"], key=self.device["key"], cpu=self.cpu.device["name"],
+                           threads=self.cpu.device["threads"])
         return "\n".join([head, self.like_for_like("S1"), self.s2(), self.s3(),
-                          *map(self.like_for_like, ("S4", "S-sums", "S-carve-out")), self.s5(), self.hours()])
+                          *map(self.like_for_like, ("S4", "S-fig7-8", "S-sums", "S-carve-out", "S-fig3", "S-rejected", "S-times",
+                                                    "S-cpu")), self.s5(),
+                          self.like_for_like("S-fig11"), self.hours()])
 
 
-def with_printed_figures(text: str, published: dict, evidence: Evidence) -> str:
+def with_printed_figures(text: str, published: dict, evidence: Evidence, cpu: Evidence) -> str:
     """The page with its tables renewed, between two markers."""
-    return between(text, BEGIN, END, CoherencePage(published, evidence).text())
+    return between(text, BEGIN, END, CoherencePage(published, evidence, cpu).text())

@@ -17,6 +17,7 @@ from evidence import Evidence
 from peers_page import peers_page
 from published_page import published_page
 from regular_files import read_json
+from results import load_device
 from rules import rules_section
 from selector_tables import with_figures
 from story_page import story_page
@@ -44,6 +45,14 @@ def evidence_devices(results: Path) -> list[str]:
     return sorted(read_json(results / "evidence.json")["devices"])
 
 
+def one_thread_of(results: Path, exports: Path) -> Evidence | None:
+    """The CPU that the published suite was run on, measured on one thread; None if it was not."""
+    folder = results / "published" / "cpu-emeraldrapids-avx512vnni-1t"
+    if not folder.is_dir():
+        return None
+    return Evidence.of(results, exports, load_device(folder, exports / "published" / folder.name))
+
+
 def export(program: Path, results: Path, output: Path) -> None:
     """The evidence as tables."""
     devices = ",".join(evidence_devices(results))
@@ -62,8 +71,8 @@ def pages(program: Path, exports: Path) -> dict[Path, str]:
     found = {
         ROOT / "docs/performance/published.md": published_page(published, counterparts, h200, cpu_of_published,
                                                                   rules_section(results / "published", h200)),
-        sums: with_printed_figures(sums.read_text(encoding="utf-8"), published, h200),
-        ROOT / "docs/performance/profiler-story.md": story_page(h200, cpu_of_published),
+        sums: with_printed_figures(sums.read_text(encoding="utf-8"), published, h200, cpu_of_published),
+        ROOT / "docs/performance/profiler-story.md": story_page(h200, cpu_of_published, one_thread_of(results, exports)),
     }
     selectors = ROOT / "docs/performance/selectors.md"
     devices = {h200.device["key"]: h200.device["name"]}

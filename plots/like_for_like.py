@@ -2,14 +2,18 @@
 
 A cell's parameters are those of its table's heading, of its line and of its column: "name=value" of the problem's axes and
 of the configuration's settings. It is taken from the fastest row whose problem is exactly that one, no axis left open, and
-whose configuration has those settings. Where there is none it is a dash.
+whose configuration has those settings. Where there is none it is a dash. A configuration that pins its stages is meant only
+by a cell that names them. Tables of rows that are found otherwise are `rows_table`'s, which refuses a row with a feature
+that the table does not state.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 import columns
+from evidence import paragraph, table
 
 CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"
 WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"
@@ -51,10 +55,18 @@ def l1_hits(row: dict) -> float:
                   / float(row["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"]))
 
 
+def l1_rate(row: dict) -> float:
+    """Of the sectors of 32 bytes that global loads and texture reads ask L1 for, in GB/s."""
+    sectors = sum(float(row[f"l1tex__t_sectors_pipe_{pipe}.sum"]) for pipe in ("lsu_mem_global_op_ld", "tex_mem_texture"))
+    return 32 * sectors / float(row["time_ns"])
+
+
 QUANTITIES: dict[str, Callable[[dict], float]] = {
     **{unit: from_time(unit) for unit in NANO},
     "ms with transfers": with_transfers,
+    "ms of transfers": lambda row: float(row["transfer_ns"]) / NANO["ms"],
     "GB/s of DRAM": dram_rate,
+    "GB/s of sectors read from L1": l1_rate,
     "warp instructions": counter("smsp__inst_executed.sum"),
     "occupancy reached, %": counter("sm__warps_active.avg.pct_of_peak_sustained_active"),
     "bank conflicts, thousand": counter(CONFLICTS, 1e3),
@@ -104,6 +116,19 @@ class Compared:
 
 
 @dataclass(frozen=True)
+class Share:
+    """How much of what `whole` takes longer than `least` is gone in `part`, in percent: three lines by their places."""
+
+    what: str
+    part: int
+    whole: int
+    least: int
+
+    def label(self) -> str:
+        return self.what + ", %"
+
+
+@dataclass(frozen=True)
 class Computed:
     """Follows from the device's limits, of which `what` says which; no row is needed."""
 
@@ -132,6 +157,7 @@ class Table:
     remark: str = ""
     title: str = ""
     own_columns: tuple = ()
+    suite: str = ""  # the suite's name for its cases, if that is another table's
 
     def of_column(self, x) -> str:
         if isinstance(self.columns, str):
@@ -157,13 +183,41 @@ def code(text: str) -> str:
     return f"`{text}`"
 
 
+def pins(row: dict) -> frozenset[str]:
+    """The settings that pin its stages: "distance.texture_1d=1"."""
+    return frozenset(part for part in parts(row["configuration"]) if "." in part.partition("=")[0])
+
+
+class MixedFeatures(ValueError):
+    """A table would show a row with a feature that it does not state, or state one that the row does not have."""
+
+
+def stated_in(text: str) -> frozenset[str]:
+    """The parameters that a text names: "name=value" in marks of code."""
+    return frozenset(part for span in re.findall("`([^`]*)`", text) for part in parts(span) if "=" in part)
+
+
+def rows_table(heading: str, header: list, lines: list[tuple[str, dict, list]]) -> str:
+    """A table of whole rows below its heading. A line is a label, the row that its cells are of, and the cells. Throws
+    MixedFeatures unless heading and label name exactly the features of the row's problem, its pinned stages, and else only
+    settings that it has."""
+    for label, row, _ in lines:
+        stated, problem = stated_in(heading) | stated_in(label), parts(row["problem"]) | pins(row)
+        named = problem | parts(row["configuration"]) | {f"variant={row['variant']}"}
+        if unnamed := problem - stated:
+            raise MixedFeatures(f"{label}: its row has {', '.join(sorted(unnamed))}, of which the table says nothing")
+        if others := stated - named:
+            raise MixedFeatures(f"{label}: its row does not have {', '.join(sorted(others))}")
+    return paragraph(heading) + "\n" + table(header, [[label, *cells] for label, _, cells in lines])
+
+
 def matching(rows: list[dict], variant: str, wanted: frozenset[str]) -> list[dict]:
     """Rows of the variant on exactly that problem, the fastest first."""
     found = []
     for row in rows:
         problem = parts(row["problem"])
         named = problem | parts(row["configuration"]) | {f"variant={row['variant']}"}
-        if variant in ("", row["variant"]) and problem <= wanted <= named:
+        if variant in ("", row["variant"]) and problem | pins(row) <= wanted <= named:
             found.append(row)
     return sorted(found, key=columns.speed)
 
@@ -194,6 +248,12 @@ class Values:
         line = self.table.lines[index]
         if isinstance(line, Computed):
             return Cell(line.function(x, self.device))
+        if isinstance(line, Share):
+            part, whole, least = (self.cell(place, x) for place in (line.part, line.whole, line.least))
+            if None in (part.value, whole.value, least.value) or whole.value <= least.value:
+                return Cell()
+            share = (whole.value - part.value) / (whole.value - least.value)
+            return Cell(100 * share, part.rows + whole.rows + least.rows)
         if isinstance(line, Compared):
             above, below = self.cell(line.above, x), self.cell(line.below, x)
             if above.value is None or not below.value:
@@ -222,6 +282,16 @@ class Values:
             found.append((f"{label}: times as fast as printed", cells))
         return found
 
+    def stages(self, xs: list) -> dict[str, list[str]]:
+        """By the variants that ran as stages, the lines that had them; of rows that name them."""
+        found: dict[str, list[str]] = {}
+        for index, line in enumerate(self.table.lines):
+            if not isinstance(line, Line):
+                continue
+            for stages in dict.fromkeys(row["stages"] for x in xs for row in self.cell(index, x).rows if row.get("stages")):
+                found.setdefault(stages, []).append(", ".join(code(of) for of in (line.variant, line.own) if of))
+        return found
+
     def reasons(self, xs: list) -> dict[str, list[str]]:
         """Why cells are empty, where their cases were tried: reasons, and which cells have each."""
         found: dict[str, list[str]] = {}
@@ -234,7 +304,7 @@ class Values:
                 wanted = self.wanted(line, x)
                 for row in self.failed.get(line.device, {}).get(self.table.family, []):
                     named = parts(row["problem"]) | parts(row["configuration"]) | {f"variant={row['variant']}"}
-                    if line.variant in ("", row["variant"]) and parts(row["problem"]) <= wanted <= named:
+                    if line.variant in ("", row["variant"]) and parts(row["problem"]) | pins(row) <= wanted <= named:
                         cells = found.setdefault(f"{row['status'].replace('_', ' ')} ({row['reason']})", [])
                         name = ", ".join(code(part) for part in (row["variant"], line.own) if part)
                         cells.append(f"{name} at {f'{x:,}' if isinstance(x, int) else x}")

@@ -12,7 +12,7 @@ HEAD = """# The printed figures and the {device}'s
 `results/published/tables.json` holds the figures that the k-NN thesis (K), the histogram tutorial (H) and the parallel
 k-NN paper (P) print, for cards of 2008 to 2011. Below they stand beside the {device}'s: the median of exactly that problem,
 in the configuration named or else in the fastest, kernels only, data on the device, caches cold, unless the line says
-otherwise. A dash is a case that has not been measured. Lines called {cpu_name} are of the {cpu}, with {threads} threads.
+otherwise. No cell is of a row with a feature that its table does not name. A dash is a case that has not been measured. Lines called {cpu_name} are of the {cpu}, with {threads} threads.
 [coherent-sum.md](coherent-sum.md#printed-figures) has
 the coherent summation paper, [profiler-story.md](profiler-story.md) the convolution lab.
 
@@ -46,6 +46,9 @@ def section(ours: Table, values: Values, printed: dict | None, level: int = 2) -
         lines.append([label, *(number(cell.value, 3) for cell in cells)])
     name = printed["x"]["name"] if printed else (ours.columns.split("=")[0] if isinstance(ours.columns, str) else "")
     text += table([name, *(f"{x:,}" if isinstance(x, int) else x for x in xs)], lines)
+    for stages, lines in values.stages(xs).items():
+        ran = " and ".join(f"`{stage}`" for stage in stages.split())
+        text += "\n" + paragraph(f"Stages {ran}: {'; '.join(lines)}.")
     for reason, cells in values.reasons(xs).items():
         text += "\n" + paragraph(f"Without a time, {reason}: {'; '.join(cells)}.")
     return text + ("\n" + paragraph(ours.remark) if ours.remark else "")

@@ -1,9 +1,9 @@
 """docs/performance/profiler-story.md: the convolution lab's four observations beside the counters measured here."""
 
-from evidence import Evidence, number, paragraph, table
-from like_for_like import WAVEFRONTS, Values, measured
+from evidence import Evidence, number, paragraph
+from like_for_like import WAVEFRONTS, Values, code, measured, parts, rows_table
 from published_page import section
-from published_tables import lab_tables
+from published_tables import ONE_THREAD, lab_tables
 
 VARIANTS = ("global", "shared_u8_int", "shared_u8_float", "shared_float", "shared_float_padded", "shared_float_32x8",
             "shared_vectorised")
@@ -42,9 +42,15 @@ BANKS = ("`shared_float` needs four times the bandwidth of shared memory and sho
          "to thread and 65 from row to row, which is 1 bank on: 5 threads of each row meet one of the other.")
 
 
+def is_plain(row: dict) -> bool:
+    """Whether its problem has the axes that the lab's image has, and no others."""
+    return {part.partition("=")[0] for part in parts(row["problem"])} == LAB_IMAGE.keys()
+
+
 def counted(evidence: Evidence, variant: str, channels: int) -> dict | None:
     """The row with counters of the largest image, by default in the fastest configuration."""
-    rows = [row for row in evidence.find("convolution_2d", variant, channels=channels) if WAVEFRONTS in row]
+    rows = [row for row in evidence.find("convolution_2d", variant, channels=channels)
+            if WAVEFRONTS in row and is_plain(row)]
     return max(rows, key=lambda row: (float(row["values"]), -float(row["time_ns"])), default=None)
 
 
@@ -53,25 +59,32 @@ def counted_on(evidence: Evidence, image: dict) -> list[dict]:
     rows = {}
     for variant in VARIANTS:
         for row in evidence.find("convolution_2d", variant, **image):
-            if WAVEFRONTS in row:
+            if WAVEFRONTS in row and is_plain(row):
                 rows.setdefault((variant, row["configuration"] if "padding" in row["configuration"] else ""), row)
     return list(rows.values())
 
 
-def name(row: dict) -> str:
-    return f"`{row['variant']}`" + ("" if row["configuration"] == "default" else f" ({row['configuration']})")
+def label(row: dict, common: frozenset[str]) -> str:
+    """The variant, its configuration, and what its problem has beside what all rows of the table have."""
+    configuration = "" if row["configuration"] == "default" else row["configuration"]
+    own = ";".join(sorted(parts(row["problem"]) - common))
+    return ", ".join(code(of) for of in (row["variant"], configuration, own) if of)
 
 
 def observation(claim: str, how: str, quantities: tuple[str, ...], rows: list[dict]) -> str:
     text = "\n" + paragraph(f"**{claim}** {how}") + "\n"
     if not rows:
         return text + "Not measured: no row of it has counters yet.\n"
-    return text + table(["variant", "channels", *quantities], [
-        [name(row), f"{row['channels']:.0f}", *(number(measured(row, quantity), 3) for quantity in quantities)]
-        for row in rows])
+    tables = []
+    for channels in dict.fromkeys(row["channels"] for row in rows):
+        of = [row for row in rows if row["channels"] == channels]
+        common = frozenset.intersection(*(parts(row["problem"]) for row in of))
+        tables.append(rows_table(f"Measured: {code(';'.join(sorted(common)))}.", ["variant", *quantities], [
+            (label(row, common), row, [number(measured(row, quantity), 3) for quantity in quantities]) for row in of]))
+    return text + "\n".join(tables)
 
 
-def story_page(evidence: Evidence, cpu: Evidence) -> str:
+def story_page(evidence: Evidence, cpu: Evidence, one_thread: Evidence | None) -> str:
     found = {(v, c): row for v in VARIANTS for c in (1, 3, 4) if (row := counted(evidence, v, c))}
     lacking = [f"`{v}` with {c}" for v in VARIANTS for c in (1, 3, 4) if (v, c) not in found]
     text = HEAD.format(key=evidence.device["key"], device=evidence.device["name"])
@@ -85,9 +98,10 @@ def story_page(evidence: Evidence, cpu: Evidence) -> str:
 
     for claim, how, quantities, variants in OBSERVATIONS:
         text += observation(claim, how, quantities, [row for variant in variants for row in observed(variant)])
-    others = [found[v, c] for c in (1, 4) for v in VARIANTS[1:] if (v, c) in found]
-    text += observation(*BANKS, SHARED, [row for variant in VARIANTS[1:] for row in observed(variant)] + others)
+    other_channels = [found[v, c] for c in (1, 4) for v in VARIANTS[1:] if (v, c) in found]
+    text += observation(*BANKS, SHARED, [row for variant in VARIANTS[1:] for row in observed(variant)] + other_channels)
     on_gpu, on_cpu = lab_tables()
     text += section(on_gpu, Values(on_gpu, evidence.rows, evidence.device), None)
-    text += section(on_cpu, Values(on_cpu, cpu.rows, cpu.device), None)
+    others = {ONE_THREAD: one_thread.rows} if one_thread else {}
+    text += section(on_cpu, Values(on_cpu, cpu.rows, cpu.device, others), None)
     return text + "\n" + paragraph(f"The CPU is the {cpu.device['name']}, {cpu.device['threads']} threads.")

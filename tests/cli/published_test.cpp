@@ -43,7 +43,7 @@ TEST_P(Published, EveryChoiceIsOneOfTheFamily) {
             ASSERT_NE(found, Family::npos) << choice;
             const VariantInfo& variant = GetParam()->variants()[found];
             EXPECT_TRUE(!variant.foreign.empty() ||
-                        std::ranges::any_of(variant.configurations,
+                        std::ranges::any_of(with_pinned(variant),
                                             [&](const Configuration& c) { return is_choice(choice, variant.name, c); }))
                 << choice << " of " << entry.tables;
         }
@@ -57,6 +57,33 @@ TEST(PublishedChoice, NamesAVariantAndSettings) {
     EXPECT_FALSE(is_choice("synchronous:chunks=8;pinned=0", "synchronous", configuration));
     EXPECT_FALSE(is_choice("synchronous:chunks=80", "synchronous", configuration));
     EXPECT_FALSE(is_choice("synchronous", "asynchronous", configuration));
+}
+
+TEST(PublishedChoice, MeansPinnedStagesThatItNames) {
+    const Configuration own{{"chunks", 8}}, pinned{{"chunks", 8}, {"distance.global", 1}};
+    EXPECT_FALSE(is_choice("asynchronous", "asynchronous", pinned));
+    EXPECT_FALSE(is_choice("asynchronous:chunks=8", "asynchronous", pinned));
+    EXPECT_TRUE(is_choice("asynchronous:chunks=8;distance.global=1", "asynchronous", pinned));
+    EXPECT_FALSE(is_choice("asynchronous:chunks=8;distance.global=1", "asynchronous", own));
+    EXPECT_FALSE(is_choice("asynchronous:distance.texture_1d=1", "asynchronous", pinned));
+}
+
+/// Documented variants are those that the sources describe: each is measured on a problem of theirs.
+TEST(PublishedTables, EveryDocumentedVariantIsMeasured) {
+    for (const Family* family : families()) {
+        const auto published = family->published();
+        for (const VariantInfo& variant : family->variants()) {
+            if (variant.role != Role::documented || !variant.foreign.empty()) continue;
+            EXPECT_TRUE(std::ranges::any_of(
+                published,
+                [&](const PublishedProblem& entry) {
+                    return std::ranges::any_of(variant.configurations, [&](const Configuration& configuration) {
+                        return !tables_with(published, entry.problem, variant.name, configuration).empty();
+                    });
+                }))
+                << family->name() << "/" << variant.name;
+        }
+    }
 }
 
 /// Every printed table is in the suite, or is measured by whole commands, or is named among what has no counterpart.
@@ -120,6 +147,14 @@ TEST_F(PublishedSweep, MeasuresTheSuiteApart) {
     const auto problems = published_problems(*find_family("histogram"), DeviceKind::cpu);
     EXPECT_EQ(measured, std::set(problems.begin(), problems.end()));
     EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "results"), {}), 1) << "nothing beside it is written";
+}
+
+TEST_F(PublishedSweep, TablesAreChosenByName) {
+    const Finished dry = sweep("--dry-run --table K-cpu,H-data");
+    ASSERT_EQ(dry.code, 0) << dry.err;
+    EXPECT_NE(dry.out.find("distance/cpu_scalar|queries=1000;points=1000"), std::string::npos) << dry.out;
+    EXPECT_NE(dry.out.find("histogram/cpu_openmp|"), std::string::npos) << dry.out;
+    EXPECT_EQ(dry.out.find("knn/"), std::string::npos) << dry.out;
 }
 
 TEST_F(PublishedSweep, LeavesNoPlaceForAxes) {

@@ -6,6 +6,7 @@ usage: published_page_test.py PATH_OF_ESPALIER FOLDER_OF_EXPORTS
 """
 
 import dataclasses
+import functools
 import json
 import re
 import statistics
@@ -19,15 +20,28 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "plots"))
 
 from evidence import Evidence, newest, number  # noqa: E402
-from like_for_like import QUANTITIES, Compared, Line, Table, Values, matching, parts  # noqa: E402
-from published_page import section  # noqa: E402
-from published_tables import CPU, coherence_tables, lab_tables, tables  # noqa: E402
+from coherence_page import CoherencePage  # noqa: E402
+from like_for_like import (  # noqa: E402
+    QUANTITIES, Compared, Line, MixedFeatures, Share, Table, Values, matching, parts, pins, rows_table)
+from published_page import published_page, section  # noqa: E402
+from published_tables import CPU, ONE_THREAD, coherence_tables, lab_tables, tables  # noqa: E402
 from results import Choice  # noqa: E402
 from rules import graded, holds, ruled  # noqa: E402
+from story_page import story_page  # noqa: E402
 
 RESULTS = REPOSITORY / "results"
 PRINTED = {entry["id"]: entry for entry in json.loads((RESULTS / "published/tables.json").read_text())["tables"]}
 PRINTED_TREES = json.loads((RESULTS / "published/rules.json").read_text())["trees"]
+@functools.cache
+def committed(key: str) -> Evidence:
+    return Evidence.load(RESULTS / key, EXPORTS)
+
+
+def both() -> tuple[Evidence, Evidence]:
+    """Of the GPU and of the CPU that the pages are of."""
+    return committed("nvidia-h200"), committed("cpu-emeraldrapids-avx512vnni-2t")
+
+
 ALL_TABLES = [*tables(), *coherence_tables(), *lab_tables()]
 
 
@@ -108,7 +122,7 @@ class LikeForLike(unittest.TestCase):
                     continue
                 named = text.common | text.of_column(head) | own
                 row, = cell.rows
-                problem = parts(row["problem"])
+                problem = parts(row["problem"]) | pins(row)
                 where = f"{ours.identity}, {label}, {head}: {row['variant']} {row['problem']} {row['configuration']}"
                 self.assertLessEqual(problem, named, f"an axis that the text leaves open: {where}")
                 self.assertLessEqual(named, problem | parts(row["configuration"]) | {f"variant={row['variant']}"}, where)
@@ -119,7 +133,7 @@ class LikeForLike(unittest.TestCase):
         return checked
 
     def test_cells_of_committed_rows_are_what_the_text_names(self):
-        h200, cpu = Evidence.load(RESULTS / "nvidia-h200", EXPORTS), Evidence.load(RESULTS / "cpu-emeraldrapids-avx512vnni-2t", EXPORTS)
+        h200, cpu = both()
         checked = sum(self.check(ours, h200.rows, h200.device, {CPU: cpu.rows}) for ours in ALL_TABLES)
         self.assertGreater(checked, 200)
 
@@ -128,7 +142,7 @@ class LikeForLike(unittest.TestCase):
             timed = dataclasses.replace(ours, lines=tuple(line for line in ours.lines if isinstance(line, Line)), faster=())
             timed = dataclasses.replace(timed, lines=tuple(dataclasses.replace(line, quantity="ms") for line in timed.lines))
             rows = invented(timed)
-            self.assertEqual(self.check(timed, rows, {}, {CPU: rows}), len(timed.lines) * len(columns_of(ours)), ours.identity)
+            self.assertEqual(self.check(timed, rows, {}, {CPU: rows, ONE_THREAD: rows}), len(timed.lines) * len(columns_of(ours)), ours.identity)
 
     def test_another_experiment_is_no_cell(self):
         """Faster rows that differ in one axis, or have one more, leave the cells what they were."""
@@ -139,22 +153,37 @@ class LikeForLike(unittest.TestCase):
                 for part in row["problem"].split(";"):
                     decoys.append({**row, "problem": row["problem"].replace(part, part + "0"), "time_ns": "1"})
                 decoys.append({**row, "problem": row["problem"] + ";data=continuous", "time_ns": "1"})
+                decoys.append({**row, "configuration": "distance.global=1", "time_ns": "1"})
             values = Values(ours, {ours.family: decoys}, {}, {CPU: {ours.family: decoys}})
-            known = {row["problem"] for row in rows}
+            known = {(row["problem"], row["configuration"]) for row in rows}
             for x in columns_of(ours):
                 for index, line in enumerate(ours.lines):
                     if not isinstance(line, Line):
                         continue
-                    self.assertTrue(all(row["problem"] in known for row in values.cell(index, x).rows), ours.identity)
+                    self.assertTrue(all((row["problem"], row["configuration"]) in known for row in values.cell(index, x).rows), ours.identity)
 
     def test_a_heading_that_leaves_an_axis_open_has_no_cells(self):
-        h200 = Evidence.load(RESULTS / "nvidia-h200", EXPORTS)
+        h200, _ = both()
         h1 = next(ours for ours in tables() if ours.identity == "H1")
         named = Values(h1, h200.rows, h200.device).cell(0, "excluded")
         self.assertIn("distribution=uniform", named.rows[0]["problem"])
         self.assertIn("blocks_per_sm=2", named.rows[0]["configuration"])
         left_open = dataclasses.replace(h1, parameters=h1.parameters.replace(";distribution=uniform", ""))
         self.assertIsNone(Values(left_open, h200.rows, h200.device).cell(0, "excluded").value)
+
+    def test_a_share_is_of_what_could_be_gone(self):
+        ours = Table("T", "f", "", "n={x}", (Line("a", "ms"), Line("b", "ms"), Line("c", "ms"), Share("hidden", 0, 1, 2)),
+                     own_columns=(1, 2))
+        rows = {"f": [{"variant": v, "problem": f"n={n}", "configuration": "default", "time_ns": t}
+                      for n, times in ((1, ("3e6", "5e6", "1e6")), (2, ("3e6", "5e6", "5e6"))) for v, t in zip("abc", times)]}
+        self.assertEqual([cell.value for cell in Values(ours, rows, {}).line(3, [1, 2])], [50, None])
+
+    def test_stages_of_rows_are_named(self):
+        ours = Table("T", "f", "", "n={x}", (Line("a", "ms"),), own_columns=(1, 2))
+        rows = {"f": [{"variant": "a", "problem": f"n={n}", "configuration": "default", "time_ns": "1", "stages": stages}
+                      for n, stages in ((1, "distance/b smallest_k/c"), (2, ""))]}
+        text = section(ours, Values(ours, rows, {}), None)
+        self.assertIn("Stages `distance/b` and `smallest_k/c`: `a`.", text)
 
     def test_comparisons_are_of_their_lines(self):
         ours = Table("T", "f", "", "n={x}", (Line("a", "ms"), Line("b", "ms"), Compared("a over b", 0, 1),
@@ -172,6 +201,48 @@ class LikeForLike(unittest.TestCase):
 
         found = newest([row("2")], [row("1"), row("3", "block=1")])
         self.assertEqual([r["time_ns"] for r in matching(found, "a", frozenset({"n=1"}))], ["2", "3"])
+
+
+class Pages(unittest.TestCase):
+    """Tables of rows that are found otherwise than by a `Table`, and all pages as a whole."""
+
+    ROW = {"variant": "a", "problem": "n=1;m=2", "configuration": "block=8", "time_ns": "1"}
+
+    def test_a_row_of_another_feature_is_refused(self):
+        shown = rows_table("Measured: `n=1`.", ["", "ms"], [("`a`, `block=8;m=2`", self.ROW, [1])])
+        self.assertIn("| `a`, `block=8;m=2` | 1 |", shown)
+        for problem, configuration in (("n=1;m=3", "block=8"), ("n=2;m=2", "block=8"), ("n=1;m=2;precision=half", "block=8"),
+                                       ("n=1", "block=8"), ("n=1;m=2", "block=4"), ("n=1;m=2", "block=8;distance.b=1")):
+            row = {**self.ROW, "problem": problem, "configuration": configuration}
+            with self.assertRaises(MixedFeatures, msg=f"{problem} {configuration}"):
+                rows_table("Measured: `n=1`.", ["", "ms"], [("`a`, `block=8;m=2`", row, [1])])
+
+    @staticmethod
+    def written(h200: Evidence, cpu: Evidence) -> str:
+        printed = json.loads((RESULTS / "published/tables.json").read_text())
+        return "\n".join([CoherencePage(printed, h200, cpu).text(), story_page(h200, cpu, None),
+                          published_page(printed, {"applications": {}, "none": {}}, h200, cpu, "")])
+
+    def test_faster_rows_of_features_that_no_table_names_change_no_page(self):
+        def decoys(rows: dict[str, list[dict]]) -> dict[str, list[dict]]:
+            return {family: [*({**row, "problem": f"{row['problem']};unnamed=1", "time_ns": row["time_ns"] / 10} for row in found),
+                             *({**row, "configuration": "distance.unnamed=1", "time_ns": row["time_ns"] / 10} for row in found),
+                             *found] for family, found in rows.items()}
+
+        h200, cpu = both()
+        before = self.written(h200, cpu)
+        self.assertEqual(self.written(dataclasses.replace(h200, rows=decoys(h200.rows)),
+                                      dataclasses.replace(cpu, rows=decoys(cpu.rows))), before)
+
+    def test_tables_of_rows_name_their_precision(self):
+        """Of the source's figures in single precision and of ours in half, each is among its own."""
+        h200, cpu = both()
+        page = CoherencePage({"tables": list(PRINTED.values())}, h200, cpu)
+        stated = "output=maximum;receivers=1920;span=512;delays=cube"
+        for features, half in ((stated, False), (stated + ";precision=half", True)):
+            rows = page.best_windows(features)
+            self.assertGreater(len(rows), 2)
+            self.assertEqual({"precision=half" in row["problem"] for row in rows}, {half})
 
 
 class Beside(unittest.TestCase):
@@ -202,7 +273,7 @@ class Suite(unittest.TestCase):
         listed = json.loads(subprocess.run([ESPALIER, "list", "--suite", "published", "--json"], capture_output=True,
                                            text=True, check=True).stdout)
         for ours in ALL_TABLES:
-            name = "P1" if ours.identity == "P-curves" else ours.identity
+            name = ours.suite or ours.identity
             rows = [{**entry, "time_ns": 1} for entry in listed
                     if entry["family"] == ours.family and name in entry["tables"].split()]
             for x in columns_of(ours):
@@ -250,7 +321,7 @@ class Rules(unittest.TestCase):
 
     def test_the_newer_printed_tree_is_the_better_one(self):
         """Geometric means of the regret on all problems and on mixed ones alone, of all variants and of documented ones."""
-        h200 = Evidence.load(RESULTS / "nvidia-h200", EXPORTS)
+        h200, _ = both()
         names = ("rules", "rules among documented variants")
         means = [[statistics.geometric_mean(graded({**tree, "where": tree[where]}, h200.chosen["distance"], h200.swept["distance"])[name])
                   for where in ("where", "alone") for name in names] for tree in PRINTED_TREES[:2]]
@@ -259,7 +330,7 @@ class Rules(unittest.TestCase):
                 self.assertAlmostEqual(found, mean, delta=0.05)
 
     def test_committed_rules_are_graded(self):
-        h200 = Evidence.load(RESULTS / "nvidia-h200", EXPORTS)
+        h200, _ = both()
         for tree in PRINTED_TREES:
             for rows, least in ((h200.swept, 50), (h200.unseen, 20)):
                 found = graded(tree, h200.chosen[tree["family"]], rows[tree["family"]])

@@ -1,8 +1,8 @@
-// The ranking of the third published CUDA k-NN (source K 3.2.3) by itself, on a finished matrix: a block takes one
-// tile of one row into shared memory, every thread finds the rank of its own element in the tile, and those
-// below k go to the block's sorted partial list; then one thread per row merges the partial lists. The source
-// ranks distances that the block has computed itself and never writes: `knn/tile_rank`. The matrix is
-// transposed here, so a block's reads lie `rows` words apart. k is at most the tile.
+// The ranking half of the third published CUDA k-NN (source K 3.2.3), which the source calls the most competitive, on a
+// finished matrix: a block takes one tile of one row into shared memory, every thread finds the rank of its own element
+// in the tile, and those below k go to the block's sorted partial list; then one thread per row merges the partial
+// lists. The whole method is `knn/tile_rank`, which ranks distances that the block has computed itself and never
+// writes. The matrix is transposed here, so a block's reads lie `rows` words apart. k is at most the tile.
 
 #include "device/kernel.hpp"
 #include "kernels/core/variant.hpp"

@@ -117,7 +117,7 @@ void for_each_published(const Family& family, Use use) {
     for (const PublishedProblem& entry : published) {
         if (!seen.insert(entry.problem).second) continue;
         for (const VariantInfo& variant : family.variants())
-            for (const Configuration& configuration : variant.configurations)
+            for (const Configuration& configuration : with_pinned(variant))
                 if (std::string tables = tables_with(published, entry.problem, variant.name, configuration);
                     !tables.empty())
                     use(tables, entry.problem, variant, configuration.text());

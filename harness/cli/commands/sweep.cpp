@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "harness/base/text/to_stderr.hpp"
 #include "harness/base/text/to_stdout.hpp"
@@ -33,7 +35,7 @@ struct Arguments {
     MeasuringOptions measuring;
     std::string effort = "standard", cache = "auto", verify = "auto", counters = "auto";
     std::string noise = "0.5%", shard, suite, results;
-    std::vector<std::string> axes;
+    std::vector<std::string> axes, tables;
     int drawn = 0;
     bool no_merge = false, no_ceilings = false, quick = false;
 };
@@ -48,9 +50,16 @@ void draw_from_domains(SweepOptions& options, std::size_t count) {
     };
 }
 
+/// Whether a case that tables have, "K3 K4", is of one of those that are asked for; of any if none is.
+bool is_of(const std::string& tables, const std::vector<std::string>& wanted) {
+    std::istringstream names(tables);
+    return std::any_of(std::istream_iterator<std::string>(names), {},
+                       [&](const std::string& name) { return wanted.empty() || std::ranges::count(wanted, name) > 0; });
+}
+
 /// The source documents' own problems and, of each, the choices that they compare. They are filed apart, in folders
-/// called "published": nothing that trains reads these.
-void measure_published(SweepOptions& options, bool own_journals) {
+/// called "published": nothing that trains reads these. `tables`: only the cases of these, of all if there are none.
+void measure_published(SweepOptions& options, const std::vector<std::string>& tables, bool own_journals) {
     options.problems = [](const Family& family, const DeviceInfo& device) {
         return published_problems(family, device.kind);
     };
@@ -60,9 +69,9 @@ void measure_published(SweepOptions& options, bool own_journals) {
         if (added) entry->second = family.published();
         return entry->second;
     };
-    options.has_case = [of](const Family& family, std::string_view problem, const VariantInfo& variant,
-                            const Configuration& configuration) {
-        return !tables_with(of(family), problem, variant.name, configuration).empty();
+    options.has_case = [of, tables](const Family& family, std::string_view problem, const VariantInfo& variant,
+                                    const Configuration& configuration) {
+        return is_of(tables_with(of(family), problem, variant.name, configuration), tables);
     };
     options.every_counter = true;
     options.forecast_folder = options.results_folder;
@@ -105,7 +114,7 @@ SweepOptions interpret(const Arguments& arguments) {
     for (const auto& axis : arguments.axes) options.axes.push_back(parse_axis(axis));
     if (arguments.drawn > 0) draw_from_domains(options, static_cast<std::size_t>(arguments.drawn));
     if (arguments.suite == "published")
-        measure_published(options, options.journal_folder != SweepOptions{}.journal_folder);
+        measure_published(options, arguments.tables, options.journal_folder != SweepOptions{}.journal_folder);
     if (arguments.suite == "recorded") measure_recorded(options);
     options.merge = !arguments.no_merge;
     options.ceilings = !arguments.no_ceilings;
@@ -159,6 +168,9 @@ void add_problem_options(CLI::App& command, Arguments& arguments) {
                 "of the device, for a new --variant")
             ->check(one_of({"published", "recorded"}))
             ->excludes(axes);
+    command.add_option("--table", arguments.tables, "of --suite published only the cases of these tables: K12,S5")
+        ->delimiter(',')
+        ->needs(suite);
     add_number(command, "--drawn", arguments.drawn,
                "so many problems drawn from each family's domain instead of the default ones; more are the same ones "
                "and further ones")
