@@ -131,7 +131,7 @@ DeviceInfo device_of(DeviceKind kind) { return kind == DeviceKind::cpu ? device:
 
 /// Whether a variant has no stages: it needs all of the workspace that it asks for, which has no matrix in it.
 bool is_one_search(const Registered<Problem>& entry) {
-    return entry.variant.name == "fused_tile" || entry.variant.name == "screened_groups" ||
+    return entry.variant.name == "fused_tile" || entry.variant.name.starts_with("screened_") ||
            entry.variant.name == "tile_rank" || entry.variant.name == "enumeration_sort";
 }
 
@@ -253,7 +253,7 @@ void expect_what_two_stages_find(const Problem& problem, Draw draw) {
     };
     const auto& stages = *entry_of("two_stage");
     const Result expected = run(stages, stages.variant.space.enumerate()[0]);
-    for (const auto* name : {"fused_tile", "screened_groups", "tile_rank"})
+    for (const auto* name : {"fused_tile", "screened_groups", "screened_threshold", "tile_rank"})
         for (const auto& configuration : entry_of(name)->variant.space.enumerate()) {
             if (!entry_of(name)->variant.supports(problem, configuration, device)) continue;
             SCOPED_TRACE(std::string(name) + " " + configuration.text() + " with " + problem_key(problem));
