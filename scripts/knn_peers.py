@@ -57,24 +57,7 @@ class Problem:
 
 PROBLEMS = ["16384x4096x128:16", "2000x100000x50:10", "1x1000000x50:10", "10000x10000x8:5", "1000x1000x4:5",
             "100x200000x20:100"]
-GPU_@dataclasses.dataclass(frozen=True)
-class Problem:
-    queries: int
-    points: int
-    dims: int
-    k: int
-    data: str = "uniform"
-    metric: str = "euclidean"
-
-    @property
-    def sizes(self):
-        return self.queries, self.points, self.dims, self.k
-
-    def __str__(self):
-        return f"{self.queries}x{self.points}x{self.dims}:{self.k}:{self.data}:{self.metric}"
-
-
-PROBLEMS = ["16384x4096x128:16", "10000x10000x50:10", "100000x100000x50:10", "100000x100000x8:10",
+GPU_PROBLEMS = ["16384x4096x128:16", "10000x10000x50:10", "100000x100000x50:10", "100000x100000x8:10",
                 "10000x1000000x128:10"]
 # Real use: how the rows lie and how wide they are.
 GPU_PROBLEMS += [f"{sizes}:{data}" for sizes, kinds in {

@@ -276,6 +276,18 @@ TEST(OneSearchOfManyAttributes, FindsWhatTwoStagesFindToTheBit) {
         expect_what_two_stages_find({.queries = 10, .points = 300, .dims = dims, .k = 6, .classes = 3}, fraction);
 }
 
+// Cosine distances, rows wider than a block keeps, and lists longer than a warp's, each beyond what screened_groups
+// takes.
+TEST(OneSearchOfMore, FindsWhatTwoStagesFindToTheBit) {
+    const Problem few{.queries = 10, .points = 600, .dims = 20, .k = 6, .classes = 3};
+    for (const Draw draw :
+         {Draw(fraction), Draw([](std::uint32_t bits) { return static_cast<float>(bits % 3) - 1; })}) {
+        Problem cosine = few, wide = few, many = few;
+        cosine.metric = Metric::cosine, wide.dims = 700, many.k = 200;
+        for (const Problem& problem : {cosine, wide, many}) expect_what_two_stages_find(problem, draw);
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Knn, OneSearch, testing::ValuesIn(kHostile),
                          [](const auto& hostile) { return std::string(hostile.param.name); });
 

@@ -45,10 +45,11 @@ struct ThresholdLayout {
     [[nodiscard]] std::int64_t chunk() const { return chunk_tiles * kTileQueries; }
 
     /// Cuts of `tiles` that leave no round of blocks half empty: at least eight, so that blocks at work share queries.
-    [[nodiscard]] std::int32_t cuts(std::int64_t tiles_of_queries, std::int64_t tiles, const DeviceInfo& device) const {
-        const std::int64_t at_once = std::max(device.sm_count, 1), least = std::min<std::int64_t>(8, tiles);
+    /// A block begins with a wait that is as long as three tiles.
+    [[nodiscard]] static std::int32_t cuts(std::int64_t tiles_of_queries, std::int64_t tiles, std::int64_t at_once) {
+        const std::int64_t least = std::min<std::int64_t>(8, tiles);
         const auto cost = [&](std::int64_t of) {
-            return divided_up(tiles_of_queries * of, at_once) * (divided_up(tiles, of) + 1);
+            return divided_up(tiles_of_queries * of, at_once) * (divided_up(tiles, of) + 3);
         };
         std::int64_t best = least;
         for (std::int64_t of = least + 1; of <= std::min<std::int64_t>(tiles, 512); ++of)
@@ -57,16 +58,15 @@ struct ThresholdLayout {
     }
 
 private:
-    /// Chunks of the same number of tiles, whose samples and candidates are within the budget.
+    /// Chunks of the same number of tiles, whose samples and candidates are within the budget. There is room for the
+    /// candidates of a query among some thousand points that are near each other beside the rest.
     void plan_chunks(const Problem& problem) {
-        constexpr std::int64_t kBudget = std::int64_t{1} << 30, kMostRoom = 16'384;
-        const std::int64_t least = std::min(problem.points, 4 * problem.k * every + 2048);
-        const std::int64_t per_query = 4 * groups + 8 * least + 8 * problem.k;
+        constexpr std::int64_t kBudget = std::int64_t{1} << 30, kUsual = 16'384;
+        room = std::min(problem.points, std::max(4 * problem.k * every + 2048, kUsual));
+        const std::int64_t per_query = 4 * groups + 8 * (room + problem.k);
         const std::int64_t most = std::max<std::int64_t>(kBudget / (per_query * kTileQueries), 1);
         const std::int64_t chunks = std::max<std::int64_t>(divided_up(query_tiles, most), 1);
         chunk_tiles = divided_up(query_tiles, chunks);
-        const std::int64_t left = kBudget / std::max<std::int64_t>(chunk(), 1) - 4 * groups - 8 * problem.k;
-        room = std::max(least, std::min({problem.points, left / 8, kMostRoom}));
     }
     void place_all(const Problem& problem) {
         take(static_cast<std::int64_t>(sizeof(Findings)));
@@ -101,8 +101,8 @@ Support supports(const Problem& problem, const Configuration&, const DeviceInfo&
     if (problem.dims > kMostAttributes) return Support::no("more than 16,384 attributes");
     if (problem.queries > std::numeric_limits<std::int32_t>::max())
         return Support::no("more than 2,147,483,647 queries: it lists them in 32 bits");
-    if (product_bytes() > device.shared_per_block_optin)
-        return Support::no("its tiles need " + std::to_string(product_bytes()) +
+    if (product_bytes<0>() > device.shared_per_block_optin)
+        return Support::no("its tiles need " + std::to_string(product_bytes<0>()) +
                            " bytes of shared memory per block, the device has " +
                            std::to_string(device.shared_per_block_optin));
     return pipeline_supports(problem);
@@ -196,12 +196,12 @@ struct ThresholdSearch {
                           at<std::int32_t>(layout.listed)};
         device::fill(&findings()->unlisted, 0, sizeof findings()->unlisted, context.stream);
         device::fill(at<std::int32_t>(layout.counts), 0, static_cast<std::size_t>(layout.chunk()) * 4, context.stream);
+        const std::size_t list_bytes = static_cast<std::size_t>(list_length(exact.k) * kBlockWarps) * 8;
         multiply<SampleTops>(products);
         device::launch(find_floors<metric>, dim3(static_cast<unsigned>(tiles * kTileQueries / kBlockWarps)),
-                       dim3(kLanes, kBlockWarps), 0, context.stream, exact);
+                       dim3(kLanes, kBlockWarps), list_bytes, context.stream, exact);
         products.every = 1;
         multiply<FloorCandidates>(products);
-        const std::size_t list_bytes = static_cast<std::size_t>(layout.direct.length) * kBlockWarps * 8;
         device::launch(search_candidates<metric>, dim3(static_cast<unsigned>(divided_up(count, kBlockWarps))),
                        dim3(kLanes, kBlockWarps), list_bytes, context.stream, exact);
         search_listed<metric == Metric::cosine ? 4 : 8>(first, count, found);
@@ -217,16 +217,23 @@ private:
     }
 
     template <class Receiver>
-    void multiply(Products products) const {
-        products.cuts = layout.cuts(products.query_tiles, divided_up(products.point_tiles, products.every),
-                                    context.device);
-        if (products.cuts == 0) return;
+    void multiply(const Products& products) const {
         const auto steps = divided_up(problem.dims, kStep);
-        const auto kernel = steps <= 1   ? multiply_tiles<Receiver, 1>
-                            : steps <= 2 ? multiply_tiles<Receiver, 2>
-                                         : multiply_tiles<Receiver, kTileSteps>;
-        device::launch(kernel, dim3(static_cast<unsigned>(products.query_tiles * products.cuts)),
-                       dim3(kLanes, kProductWarps), product_bytes(), context.stream, products);
+        if (steps <= 1) return multiply<Receiver, 1, 1>(products);
+        if (steps <= 2) return multiply<Receiver, 2, 1>(products);
+        if (steps <= 4) return multiply<Receiver, 4, 1>(products);
+        if (steps <= 8) return multiply<Receiver, 4, 2>(products);
+        multiply<Receiver, 4, 0>(products);
+    }
+    template <class Receiver, int steps, int kept>
+    void multiply(Products products) const {
+        using Block = Blocks<kept>;
+        const std::int64_t blocks = products.query_tiles * Block::kPerTile;
+        products.cuts = layout.cuts(blocks, divided_up(products.point_tiles, products.every),
+                                    std::int64_t{std::max(context.device.sm_count, 1)} * Block::kAtOnce);
+        if (products.cuts > 0)
+            device::launch(multiply_tiles<Receiver, steps, kept>, dim3(static_cast<unsigned>(blocks * products.cuts)),
+                           dim3(kLanes, Block::kWarps), product_bytes<kept>(), context.stream, products);
     }
 
     /// The direct search for the queries that were listed.

@@ -32,6 +32,9 @@ struct Exact {
     std::int32_t* listed;
 };
 
+/// Of a list of k: in whole warps.
+constexpr int list_length(int k) { return (k + kLanes - 1) / kLanes * kLanes; }
+
 /// A warp's scratch memory.
 struct WarpMemory {
     float rows[kLanes + 1][kLanes + 1];  ///< 32 attributes of as many points, and of the query
@@ -126,67 +129,23 @@ __device__ float floor_of(const Exact& exact, float norm, float distance) {
     return static_cast<float>(floor - std::fabs(floor) * 0x1p-22);
 }
 
-/// A warp per query computes the distances of k points that look nearest in the sample, and from the farthest of them
-/// the floor.
-template <Metric metric>
-__global__ void __launch_bounds__(kThreads) find_floors(Exact exact) {
-    auto& memory = device::shared<WarpMemory[kBlockWarps]>()[threadIdx.y];
-    const unsigned lane = threadIdx.x;
-    const std::int64_t place = std::int64_t{blockIdx.x} * kBlockWarps + threadIdx.y;
-    // A tile's places beyond the queries, too: no value reaches an infinite floor.
-    const float norm = place < exact.count ? exact.query_norms[exact.first + place] : NAN;
-    if (norm != norm) {
-        if (lane == 0) exact.floors[place] = std::numeric_limits<float>::infinity();
-        return;
-    }
-    const float* const tops = exact.tops + place * exact.groups;
-    const auto value_at = [&](int i) { return tops[i]; };
-    const std::uint32_t kth = kth_largest_key(memory.bins, exact.groups, exact.k, lane, value_at);
-    const QueryDistances<metric> distances{exact, memory, exact.first + place, lane};
-    int waiting = 0, chosen = 0;
-    float farthest = -1;
-    const auto compute = [&] {
-        const int count = min(waiting, kLanes);
-        const float distance = distances.compute(count);
-        if (static_cast<int>(lane) < count)
-            farthest = is_finite(distance) ? fmaxf(farthest, distance) : std::numeric_limits<float>::infinity();
-        waiting -= count;
-        __syncwarp();
-        if (static_cast<int>(lane) < waiting) memory.points[lane] = memory.points[kLanes + lane];
-        __syncwarp();
-    };
-    for (int first = 0; first < exact.groups && chosen < exact.k; first += kLanes) {
-        const int group = first + static_cast<int>(lane);
-        const float top = group < exact.groups ? tops[group] : kNoPoint;
-        const bool wanted = top > kNoPoint / 2 && key_of(top) >= kth;
-        const unsigned all = __ballot_sync(kAll, wanted);
-        if (wanted)
-            memory.points[waiting + __popc(all & ((1U << lane) - 1))] =
-                group / kTileGroups * exact.every * kTilePoints + group % kTileGroups * kSampleGroup +
-                static_cast<std::int32_t>(__float_as_uint(top) & 7U);
-        waiting += __popc(all), chosen += __popc(all);
-        __syncwarp();
-        if (waiting >= kLanes) compute();
-    }
-    if (waiting > 0) compute();
-#pragma unroll
-    for (int lanes = kLanes / 2; lanes > 0; lanes /= 2)
-        farthest = fmaxf(farthest, __shfl_xor_sync(kAll, farthest, lanes));
-    if (chosen < exact.k) farthest = std::numeric_limits<float>::infinity();
-    if (lane == 0) exact.floors[place] = floor_of<metric>(exact, norm, farthest);
-}
-
 /// A warp's list of the k nearest of the candidates it has seen.
 template <Metric metric>
 struct CandidateList {
     const Exact& exact;
     WarpMemory& memory;
-    std::uint64_t* list;
     QueryDistances<metric> distances;
     unsigned lane;
     int length, waiting = 0;
+    std::uint64_t* list;  ///< in the launch's shared memory
 
-    __device__ void clear() const {
+    __device__ CandidateList(const Exact& of, WarpMemory& scratch, std::int64_t query, unsigned own_lane)
+        : exact(of),
+          memory(scratch),
+          distances{of, scratch, query, own_lane},
+          lane(own_lane),
+          length(list_length(of.k)),
+          list(device::dynamic_shared<std::uint64_t>() + threadIdx.y * static_cast<unsigned>(length)) {
         for (int j = static_cast<int>(lane); j < length; j += kLanes) list[j] = kEmptyEntry;
         __syncwarp();
     }
@@ -225,6 +184,63 @@ private:
     }
 };
 
+/// A value that at least k places reach, and not many more: the k-th largest of what the lanes have most of.
+template <int each, class ValueAt>
+__device__ std::uint32_t reached_key(int count, int k, unsigned lane, const ValueAt& value_at) {
+    std::uint32_t largest[each] = {};
+#pragma unroll 4
+    for (int i = static_cast<int>(lane); i < count; i += kLanes) {
+        std::uint32_t key = key_of(value_at(i));
+#pragma unroll
+        for (std::uint32_t& at : largest) {
+            const std::uint32_t less = min(at, key);
+            at = max(at, key), key = less;
+        }
+    }
+    std::uint32_t found = 0;
+#pragma unroll 1
+    for (std::uint32_t bit = 0x80000000U; bit != 0; bit >>= 1) {
+        int above = 0;
+#pragma unroll
+        for (int i = 0; i < each; ++i) above += __popc(__ballot_sync(kAll, largest[i] >= (found | bit)));
+        if (above >= k) found |= bit;
+    }
+    return found;
+}
+
+/// A warp per query computes the distances of the points that look nearest in the sample, k or some more, and from the
+/// k-th of them the floor.
+template <Metric metric>
+__global__ void __launch_bounds__(kThreads) find_floors(Exact exact) {
+    auto& memory = device::shared<WarpMemory[kBlockWarps]>()[threadIdx.y];
+    const unsigned lane = threadIdx.x;
+    const std::int64_t place = std::int64_t{blockIdx.x} * kBlockWarps + threadIdx.y;
+    // A tile's places beyond the queries, too: no value reaches an infinite floor.
+    const float norm = place < exact.count ? exact.query_norms[exact.first + place] : NAN;
+    if (norm != norm) {
+        if (lane == 0) exact.floors[place] = std::numeric_limits<float>::infinity();
+        return;
+    }
+    const float* const tops = exact.tops + place * exact.groups;
+    const auto value_at = [&](int i) { return tops[i]; };
+    const std::uint32_t kth = exact.k <= 16   ? reached_key<2>(exact.groups, exact.k, lane, value_at)
+                              : exact.k <= 64 ? reached_key<4>(exact.groups, exact.k, lane, value_at)
+                                              : kth_largest_key(memory.bins, exact.groups, exact.k, lane, value_at);
+    CandidateList<metric> list(exact, memory, exact.first + place, lane);
+    int left = 2 * exact.k;  // of equal values all of the sample may look nearest
+    for (int first = 0; first < exact.groups && left > 0; first += kLanes) {
+        const int group = first + static_cast<int>(lane);
+        const float top = group < exact.groups ? tops[group] : kNoPoint;
+        const bool wanted = top > kNoPoint / 2 && key_of(top) >= kth;
+        list.add(group / kTileGroups * exact.every * kTilePoints + group % kTileGroups * kSampleGroup +
+                     static_cast<std::int32_t>(__float_as_uint(top) & 7U),
+                 wanted);
+        left -= __popc(__ballot_sync(kAll, wanted));
+    }
+    list.finish();
+    if (lane == 0) exact.floors[place] = floor_of<metric>(exact, norm, list.limit());
+}
+
 /// A warp per query writes its k nearest points, or lists it for the direct search.
 template <Metric metric>
 __global__ void __launch_bounds__(kThreads) search_candidates(Exact exact) {
@@ -239,18 +255,11 @@ __global__ void __launch_bounds__(kThreads) search_candidates(Exact exact) {
         if (lane == 0) exact.listed[atomicAdd(&exact.findings->unlisted, 1)] = static_cast<std::int32_t>(query);
         return;
     }
-    const int length = (exact.k + kLanes - 1) / kLanes * kLanes;
     const Candidate* const candidates = exact.candidates + place * exact.room;
-    CandidateList<metric> list{exact,
-                               memory,
-                               device::dynamic_shared<std::uint64_t>() + threadIdx.y * length,
-                               {exact, memory, query, lane},
-                               lane,
-                               length};
-    list.clear();
+    CandidateList<metric> list(exact, memory, query, lane);
     const auto bounded = [](float value) { return value < kAlways / 2 ? value : kNoPoint; };
-    const std::uint32_t kth = kth_largest_key(memory.bins, count, exact.k, lane,
-                                              [&](int i) { return bounded(candidates[i].value); });
+    const std::uint32_t kth =
+        kth_largest_key(memory.bins, count, exact.k, lane, [&](int i) { return bounded(candidates[i].value); });
     const auto add_those = [&](const auto& wanted) {
         for (int first = 0; first < count; first += kLanes) {
             const int i = first + static_cast<int>(lane);

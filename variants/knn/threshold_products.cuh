@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <type_traits>
 
 #include "device/block_copy.hpp"
 #include "device/kernel.hpp"
@@ -15,22 +15,32 @@
 namespace espalier::knn {
 namespace {
 
-inline constexpr int kProductThreads = 512;
-inline constexpr int kProductWarps = kProductThreads / kLanes;
-inline constexpr int kWarpQueries = kTileQueries / kProductWarps;
+inline constexpr int kWarpQueries = 16;
 inline constexpr int kStages = 4;
 inline constexpr std::size_t kTileAlignment = 1024;
 inline constexpr int kSampleGroup = 8;  ///< points of which a sample keeps the nearest
 inline constexpr int kTileGroups = kTilePoints / kSampleGroup;
 inline constexpr int kQueue = 128;  ///< candidates of a warp on their way to device memory
 
-/// A slice of a tile of each set, in shared memory.
-struct alignas(16) ProductStage {
+/// A slice of a tile of each set, in shared memory; where the queries stay in registers, of the points alone.
+struct alignas(16) PointStage {
     PointTile points;
     std::byte rest[kTileAlignment - sizeof(PointTile) % kTileAlignment];
+};
+struct alignas(16) BothStage : PointStage {
     QueryTile queries;
 };
-static_assert(sizeof(ProductStage) % kTileAlignment == 0 && offsetof(ProductStage, queries) % kTileAlignment == 0);
+static_assert(sizeof(PointStage) % kTileAlignment == 0 && sizeof(BothStage) % kTileAlignment == 0);
+
+/// How blocks work: rows of up to 128 attributes stay in registers, a block has half a tile of queries, and two blocks
+/// share a multiprocessor, one at products and one at what becomes of them.
+template <int kept>
+struct Blocks {
+    using Stage = std::conditional_t<kept == 0, BothStage, PointStage>;
+    static constexpr int kWarps = kept == 0 ? kTileQueries / kWarpQueries : kTileQueries / kWarpQueries / 2;
+    static constexpr int kThreads = kWarps * kLanes, kQueries = kWarps * kWarpQueries;
+    static constexpr int kPerTile = kTileQueries / kQueries, kAtOnce = kPerTile;  ///< on a multiprocessor
+};
 
 /// A candidate of a query: its value and index.
 struct alignas(8) Candidate {
@@ -51,7 +61,7 @@ struct Products {
     const PointTile* points;
     std::int64_t first_tile;
     std::int32_t query_tiles, point_tiles, every, slices, cuts;  ///< slices of attributes, cuts of the points
-    std::int32_t groups;    ///< of a query's sample
+    std::int32_t groups;                                         ///< of a query's sample
     float* tops;            ///< of all queries here x groups: the largest value of each, its place in the last bits
     const float* floors;    ///< of all queries here
     std::int32_t* counts;   ///< of candidates of each
@@ -85,7 +95,8 @@ struct SampleTops {
                 }
                 tops[g] = top;
             }
-            float* const to = products.tops + (query + half * 8) * products.groups + tile / products.every * kTileGroups;
+            float* const to =
+                products.tops + (query + half * 8) * products.groups + tile / products.every * kTileGroups;
             *reinterpret_cast<float4*>(to + lane % 4 * 4) = {tops[0], tops[1], tops[2], tops[3]};
         }
     }
@@ -105,22 +116,30 @@ struct FloorCandidates {
         __syncwarp();
     }
     __device__ void take(const device::ProductSums& sums, std::int32_t tile, Queue& queue) const {
-        float largest[2] = {sums[0][0], sums[0][2]};
+        constexpr int kParts = 4, kOwn = kLanePoints / kParts;
+        float largest[2][kParts];
+        bool any = false;
 #pragma unroll
-        for (int n = 0; n < kLanePoints / 2; ++n)
+        for (int half = 0; half < 2; ++half)
 #pragma unroll
-            for (int half = 0; half < 2; ++half)
-                largest[half] = fmaxf(largest[half], fmaxf(sums[n][half * 2], sums[n][half * 2 + 1]));
-        const bool any = largest[0] >= floors[0] || largest[1] >= floors[1];
+            for (int part = 0; part < kParts; ++part) {
+                float most = kNoPoint;
+#pragma unroll
+                for (int i = part * kOwn; i < (part + 1) * kOwn; ++i) most = fmaxf(most, sums[i / 2][half * 2 + i % 2]);
+                largest[half][part] = most;
+                any = any || most >= floors[half];
+            }
         if (!__any_sync(kAll, any)) return;
-        if (any)
+        const std::int32_t first = tile * kTilePoints + static_cast<int>(lane % 4) * kLanePoints;
 #pragma unroll
-            for (int n = 0; n < kLanePoints / 2; ++n)
+        for (int half = 0; half < 2; ++half)
 #pragma unroll
-                for (int i = 0; i < 4; ++i)
-                    if (sums[n][i] >= floors[i / 2])
-                        push(queue, i / 2,
-                             {sums[n][i], tile * kTilePoints + static_cast<int>(lane % 4) * kLanePoints + n * 2 + i % 2});
+            for (int part = 0; part < kParts; ++part)
+                if (largest[half][part] >= floors[half])
+#pragma unroll
+                    for (int i = part * kOwn; i < (part + 1) * kOwn; ++i)
+                        if (const float value = sums[i / 2][half * 2 + i % 2]; value >= floors[half])
+                            push(queue, half, {value, first + i});
         __syncwarp();
         if (queue.count > kQueue / 2) flush(queue);
     }
@@ -148,55 +167,66 @@ private:
     }
 };
 
-/// The lane's part of 16 attributes of its warp's queries.
+/// The lane's part of 16 attributes of its warp's queries, from shared memory.
 __device__ __forceinline__ void read_rows(LaneRows& rows, const QueryTile& tile, int step, unsigned warp,
                                           unsigned lane) {
     const int row = static_cast<int>(warp) * kWarpQueries + static_cast<int>(lane) % 16;
     device::load_matrices(rows, tile.rows + device::swizzled_place(row, 2 * step + static_cast<int>(lane) / 16));
 }
 
+/// The same from device memory, for rows that stay (`multiply_halves` says how they lie). `row` is the warp's first.
+__device__ __forceinline__ void fetch_rows(LaneRows& rows, const QueryTile& tile, int step, int row, unsigned lane) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+        const int place = device::swizzled_place(row + static_cast<int>(lane) / 4 + i % 2 * 8, 2 * step + i / 2);
+        rows[i] = *reinterpret_cast<const std::uint32_t*>(tile.rows + place + lane % 4 * 4);
+    }
+}
+
 /// The sums begin at -m / 2.
 __device__ __forceinline__ void begin_sums(device::ProductSums& sums, const float (&norms)[kTilePoints],
                                            unsigned lane) {
-    const float* const own = norms + lane % 4 * kLanePoints;
 #pragma unroll
     for (int n = 0; n < kLanePoints / 2; n += 2) {
-        const float4 four = *reinterpret_cast<const float4*>(own + n * 2);
+        const float4 four = *reinterpret_cast<const float4*>(&norms[n * 8 + lane % 4 * 4]);
         sums[n][0] = sums[n][2] = four.x, sums[n][1] = sums[n][3] = four.y;
         sums[n + 1][0] = sums[n + 1][2] = four.z, sums[n + 1][1] = sums[n + 1][3] = four.w;
     }
 }
 
+template <int kept>
 constexpr std::size_t product_bytes() {
-    return kTileAlignment + kStages * sizeof(ProductStage) + kProductWarps * sizeof(Queue);
+    return kTileAlignment + kStages * sizeof(typename Blocks<kept>::Stage) + Blocks<kept>::kWarps * sizeof(Queue);
 }
 
-/// A block has a tile of queries and a cut of the points' tiles. Neighbouring blocks share the queries, so that they
-/// are read from the second-level cache. `steps` of 16 attributes in each slice.
-template <class Receiver, int steps>
-__global__ void __launch_bounds__(kProductThreads, 1) multiply_tiles(Products products) {
+/// A block has a tile of queries, or half of one, and a cut of the points' tiles. Neighbouring blocks share the
+/// queries, so that they are read from the second-level cache. `steps` of 16 attributes in each slice; of `kept`
+/// slices, or of any number if that is 0.
+template <class Receiver, int steps, int kept>
+__global__ void __launch_bounds__(Blocks<kept>::kThreads, Blocks<kept>::kAtOnce) multiply_tiles(Products products) {
+    using Block = Blocks<kept>;
     auto* const storage = device::dynamic_shared<std::byte>();
-    auto* const stages =
-        reinterpret_cast<ProductStage*>(storage + (-reinterpret_cast<std::uintptr_t>(storage)) % kTileAlignment);
+    auto* const stages = reinterpret_cast<typename Block::Stage*>(
+        storage + (-reinterpret_cast<std::uintptr_t>(storage)) % kTileAlignment);
     auto& arrivals = device::shared<device::Arrivals[kStages][2]>();
     const unsigned lane = threadIdx.x, warp = threadIdx.y, thread = warp * kLanes + lane;
     Queue& queue = reinterpret_cast<Queue*>(stages + kStages)[warp];
-    const std::int32_t query_tile = static_cast<std::int32_t>(blockIdx.x) / products.cuts;
+    const std::int32_t block = static_cast<std::int32_t>(blockIdx.x) / products.cuts;
     const std::int32_t cut = static_cast<std::int32_t>(blockIdx.x) % products.cuts;
     const std::int32_t tiles = (products.point_tiles + products.every - 1) / products.every;
     const auto begin = static_cast<std::int32_t>(std::int64_t{cut} * tiles / products.cuts);
     const auto end = static_cast<std::int32_t>(std::int64_t{cut + 1} * tiles / products.cuts);
-    const std::int32_t slices = products.slices, images = (end - begin) * slices;
-    const QueryTile* const queries = products.queries + (products.first_tile + query_tile) * slices;
+    const std::int32_t slices = kept > 0 ? kept : products.slices, images = (end - begin) * slices;
+    const QueryTile* const queries = products.queries + (products.first_tile + block / Block::kPerTile) * slices;
     const auto copy = [&](std::int32_t image) {
         if (image >= images) return;
         const std::int32_t slice = image % slices, tile = (begin + image / slices) * products.every;
-        ProductStage& stage = stages[image % kStages];
-        const PointTile* const points = products.points + std::int64_t{tile} * slices + slice;
-        device::copy_block(&stage.points, points, sizeof(PointTile), arrivals[image % kStages][0], thread,
-                           kProductThreads);
-        device::copy_block(&stage.queries, queries + slice, sizeof(QueryTile), arrivals[image % kStages][1], thread,
-                           kProductThreads);
+        auto& stage = stages[image % kStages];
+        device::copy_block(&stage.points, products.points + std::int64_t{tile} * slices + slice, sizeof(PointTile),
+                           arrivals[image % kStages][0], thread, Block::kThreads);
+        if constexpr (kept == 0)
+            device::copy_block(&stage.queries, queries + slice, sizeof(QueryTile), arrivals[image % kStages][1], thread,
+                               Block::kThreads);
     };
     if (thread == 0)
         for (auto& pair : arrivals)
@@ -204,25 +234,33 @@ __global__ void __launch_bounds__(kProductThreads, 1) multiply_tiles(Products pr
     __syncthreads();
     for (std::int32_t image = 0; image < kStages - 1; ++image) copy(image);
 
-    Receiver receiver{products, std::int64_t{query_tile} * kTileQueries + warp * kWarpQueries + lane / 4, lane};
+    LaneRows rows[kept > 0 ? kept * steps : steps];
+    if constexpr (kept > 0)
+#pragma unroll
+        for (int i = 0; i < kept * steps; ++i)
+            fetch_rows(rows[i], queries[i / steps], i % steps,
+                       block % Block::kPerTile * Block::kQueries + static_cast<int>(warp) * kWarpQueries, lane);
+    Receiver receiver{products, std::int64_t{block} * Block::kQueries + warp * kWarpQueries + lane / 4, lane};
     receiver.begin(queue);
     std::int32_t image = 0;
     for (std::int32_t tile = begin; tile < end; ++tile) {
         device::ProductSums sums;
+#pragma unroll(kept > 0 ? kept : 1)
         for (std::int32_t slice = 0; slice < slices; ++slice, ++image) {
             device::wait_for_block_copy(arrivals[image % kStages][0], image / kStages);
-            device::wait_for_block_copy(arrivals[image % kStages][1], image / kStages);
+            if constexpr (kept == 0) device::wait_for_block_copy(arrivals[image % kStages][1], image / kStages);
             // One barrier: what is copied next goes where nobody reads any more.
             __syncthreads();
             copy(image + kStages - 1);
-            const ProductStage& own = stages[image % kStages];
-            LaneRows rows[steps];
+            const auto& own = stages[image % kStages];
+            if constexpr (kept == 0)
 #pragma unroll
-            for (int step = 0; step < steps; ++step) read_rows(rows[step], own.queries, step, warp, lane);
+                for (int step = 0; step < steps; ++step) read_rows(rows[step], own.queries, step, warp, lane);
             if (slice == 0) begin_sums(sums, own.points.norms, lane);
             device::begin_products();
 #pragma unroll
-            for (int step = 0; step < steps; ++step) device::add_products(sums, rows[step], own.points.rows, step);
+            for (int step = 0; step < steps; ++step)
+                device::add_products(sums, rows[(kept > 0 ? slice * steps : 0) + step], own.points.rows, step);
             device::end_products(sums);
         }
         receiver.take(sums, tile * products.every, queue);

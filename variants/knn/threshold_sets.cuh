@@ -49,7 +49,7 @@ struct alignas(16) QueryTile {
 };
 struct alignas(16) PointTile {
     std::byte rows[kTilePoints * kTileAttributes * 2];
-    float norms[kTilePoints];  ///< with the first attributes only: -m / 2 (screened_bound.hpp), in the order of points
+    float norms[kTilePoints];  ///< with the first attributes only: -m / 2 (screened_bound.hpp)
 };
 
 /// A set as it is given, attribute-major.
@@ -130,8 +130,8 @@ struct HalvesOf {
     std::int32_t query_blocks, dims, slices;  ///< slices of 64 attributes
     float kept;                               ///< the share of the squared norms that bounds keep
     Metric metric;
-    const float* centre;    ///< of euclidean distances
-    const float* inverse;   ///< of cosine distances
+    const float* centre;   ///< of euclidean distances
+    const float* inverse;  ///< of cosine distances
     const Findings* findings;
     QueryTile* query_tiles;
     PointTile* point_tiles;
@@ -148,6 +148,12 @@ struct HalvesOf {
 __device__ constexpr int row_of_point(int in_tile) {
     const int q = in_tile / kLanePoints, i = in_tile % kLanePoints;
     return i / 2 * 8 + q * 2 + i % 2;
+}
+
+/// Where the norm of a point is: what the lanes read at once lies together.
+__device__ constexpr int norm_of_point(int in_tile) {
+    const int q = in_tile / kLanePoints, i = in_tile % kLanePoints;
+    return i / 4 * 16 + q * 4 + i % 4;
 }
 
 /// Rows of halves, rows as they are, and the part of the squared norms that bounds keep; a query without bounds has a
@@ -188,8 +194,8 @@ __global__ void __launch_bounds__(kThreads) prepare_halves(HalvesOf of) {
             for (int e = 0; e < kEach; e += 4)
                 if (own + e < of.dims)
                     *reinterpret_cast<float4*>(row + own + e) = {given[e], given[e + 1], given[e + 2], given[e + 3]};
-        std::byte* const rows = is_points ? of.point_tiles[tile * of.slices + slice].rows
-                                          : of.query_tiles[tile * of.slices + slice].rows;
+        std::byte* const rows =
+            is_points ? of.point_tiles[tile * of.slices + slice].rows : of.query_tiles[tile * of.slices + slice].rows;
 #pragma unroll
         for (int piece = 0; piece < kEach / 8; ++piece)
             *reinterpret_cast<uint4*>(rows + device::swizzled_place(is_points ? row_of_point(in_tile) : in_tile,
@@ -205,7 +211,9 @@ __global__ void __launch_bounds__(kThreads) prepare_halves(HalvesOf of) {
     // A zero's cosine distance is 1, as if it were perpendicular to everything.
     if (of.metric == Metric::cosine && norm == 0) norm = is_points ? of.kept * scale * scale : NAN;
     if (is_points)
-        of.point_tiles[tile * of.slices].norms[in_tile] = !is_there ? kNoPoint : is_finite(norm) ? -norm / 2 : kAlways;
+        of.point_tiles[tile * of.slices].norms[norm_of_point(in_tile)] = !is_there         ? kNoPoint
+                                                                         : is_finite(norm) ? -norm / 2
+                                                                                           : kAlways;
     else
         of.query_norms[at] = is_finite(norm) ? norm : std::numeric_limits<float>::quiet_NaN();
 }
