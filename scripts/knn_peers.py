@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 
+import knn_data
 import records  # which puts plots/ on the path
 from regular_files import Unusable, read_json
 
@@ -37,37 +38,82 @@ PEERS = {"faiss": Peer("faiss", "faiss-cpu"), "sklearn": Peer("sklearn", "scikit
          "torch": Peer("torch", "torch", on_gpu=True),
          "torch_tf32": Peer("torch", "torch", on_gpu=True, distances_off=0.1, neighbours_same=0.9)}
 OURS = Peer("", "")
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    queries: int
+    points: int
+    dims: int
+    k: int
+    data: str = "uniform"
+    metric: str = "euclidean"
+
+    @property
+    def sizes(self):
+        return self.queries, self.points, self.dims, self.k
+
+    def __str__(self):
+        return f"{self.queries}x{self.points}x{self.dims}:{self.k}:{self.data}:{self.metric}"
+
+
 PROBLEMS = ["16384x4096x128:16", "2000x100000x50:10", "1x1000000x50:10", "10000x10000x8:5", "1000x1000x4:5",
             "100x200000x20:100"]
 GPU_PROBLEMS = ["16384x4096x128:16", "10000x10000x50:10", "100000x100000x50:10", "100000x100000x8:10",
                 "10000x1000000x128:10"]
+# Real use: how the rows lie and how wide they are.
+GPU_PROBLEMS += [f"{sizes}:{data}" for sizes, kinds in {
+    "20000x200000x96:10": ("clusters", "far_clusters", "duplicates", "outlier"),
+    "3000x2000000x96:100": ("uniform", "clusters"),
+    "200000x200000x3:8": ("uniform", "clusters", "places"),
+    "50000x50000x784:5": ("uniform", "clusters", "images"),
+    "10000x100000x768:10": ("directions", "directions:cosine"),
+    "2000x200000x1536:10": ("directions:cosine",),
+    "10000x1000000x32:200": ("uniform", "times"),
+    "32x1000000x768:100": ("directions:cosine",),
+    "1x1000000x768:10": ("directions:cosine",)}.items() for data in kinds]
 FLUSHED_BYTES = 256 << 20  # as knn_runner.cpp
 FEATURES = ("queries,points,dims,k,classes,metric,missing,vote,task,queries_in,data,distances,terms").split(",")
-CATEGORIES = {"euclidean": 0, "none": 0, "majority": 0, "classification": 0, "device": 0, "continuous": 1}
+CATEGORIES = {"euclidean": 0, "none": 0, "majority": 0, "classification": 0, "device": 0, "cosine": 4}
+DATA = ["whole", "continuous"] + [kind for kind in knn_data.KINDS if kind != "uniform"]  # as kernels/problems/knn.hpp
 PAUSE = 0.02  # seconds until the threads of whoever had its turn sleep
 
 
 # --- a peer's process ---------------------------------------------------------------------------------------------
 
-def faiss_search(queries, points, k):
+def unit_rows(rows):
+    import numpy
+    return rows / numpy.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def faiss_search(queries, points, k, metric):
     import faiss
+    if metric == "cosine":
+        index = faiss.IndexFlatIP(points.shape[1])
+        index.add(unit_rows(points))
+        return lambda: index.search(unit_rows(queries), k), lambda found: (1 - found[0], found[1])
     index = faiss.IndexFlatL2(points.shape[1])
     index.add(points)
     return lambda: index.search(queries, k), lambda found: (found[0].clip(0) ** 0.5, found[1])
 
 
-def sklearn_search(queries, points, k):
+def sklearn_search(queries, points, k, metric):
     from sklearn.neighbors import NearestNeighbors
-    model = NearestNeighbors(n_neighbors=k, algorithm="brute", n_jobs=-1).fit(points)
+    model = NearestNeighbors(n_neighbors=k, algorithm="brute", metric=metric, n_jobs=-1).fit(points)
     return lambda: model.kneighbors(queries), lambda found: found
 
 
-def numpy_search(queries, points, k):
-    """Expanded squares and a partial sort, some queries at a time, as people write it."""
+def numpy_search(queries, points, k, metric):
+    """Expanded squares (of unit vectors: half of them is their cosine distance) and a partial sort, some queries at a
+    time, as people write it."""
     import numpy
+    is_cosine = metric == "cosine"
+    if is_cosine:
+        points = unit_rows(points)
     squares = (points * points).sum(1)
 
     def search():
+        return of_rows(unit_rows(queries) if is_cosine else queries)
+
+    def of_rows(queries):
         distances, indices = [], []
         step = max(1, (64 << 20) // (4 * len(points)))
         for first in range(0, len(queries), step):
@@ -76,14 +122,15 @@ def numpy_search(queries, points, k):
             nearest = numpy.argpartition(matrix, k - 1, axis=1)[:, :k]
             values = numpy.take_along_axis(matrix, nearest, axis=1) + (some * some).sum(1)[:, None]
             order = numpy.argsort(values, axis=1, kind="stable")
-            distances.append(numpy.sqrt(numpy.take_along_axis(values, order, axis=1).clip(0)))
+            near = numpy.take_along_axis(values, order, axis=1).clip(0)
+            distances.append(near / 2 if is_cosine else numpy.sqrt(near))
             indices.append(numpy.take_along_axis(nearest, order, axis=1))
         return numpy.concatenate(distances), numpy.concatenate(indices)
     return search, lambda found: found
 
 
-def torch_search(queries, points, k, tf32=False):
-    """Expanded squares and top-k of matrices of up to 1 GiB."""
+def torch_search(queries, points, k, metric, tf32=False):
+    """Expanded squares (for cosine products of unit vectors) and top-k of matrices of up to 1 GiB."""
     import torch
     torch.backends.cuda.matmul.allow_tf32 = tf32
     queries, points = torch.from_numpy(queries).cuda(), torch.from_numpy(points).cuda()
@@ -94,6 +141,15 @@ def torch_search(queries, points, k, tf32=False):
         flushed.zero_()
         torch.cuda.synchronize()
 
+    def search_by_angle():
+        units = torch.nn.functional.normalize(points)
+        found = []
+        for some in torch.nn.functional.normalize(queries).split(step):
+            values, indices = (some @ units.T).topk(k)
+            found.append((1 - values, indices))
+        torch.cuda.synchronize()
+        return found
+
     def search():
         squares = (points * points).sum(1)
         found = []
@@ -102,19 +158,21 @@ def torch_search(queries, points, k, tf32=False):
             found.append(((values + (some * some).sum(1)[:, None]).clamp(min=0).sqrt(), indices))
         torch.cuda.synchronize()
         return found
-    return search, lambda found: tuple(torch.cat(part).cpu().numpy() for part in zip(*found)), prepare
+    def lists(found):
+        return tuple(torch.cat(part).cpu().numpy() for part in zip(*found))
+    return search_by_angle if metric == "cosine" else search, lists, prepare
 
 
-def torch_tf32_search(queries, points, k):
-    return torch_search(queries, points, k, tf32=True)
+def torch_tf32_search(queries, points, k, metric):
+    return torch_search(queries, points, k, metric, tf32=True)
 
 
-def serve(peer, folder, queries, points, dims, k):
+def serve(peer, folder, queries, points, dims, k, metric):
     import numpy
     folder = pathlib.Path(folder)
     q = numpy.fromfile(folder / "queries.f32", numpy.float32).reshape(queries, dims)
     p = numpy.fromfile(folder / "points.f32", numpy.float32).reshape(points, dims)
-    search, lists, *prepare = globals()[f"{peer}_search"](q, p, k)
+    search, lists, *prepare = globals()[f"{peer}_search"](q, p, k, metric)
     print(importlib.import_module(PEERS[peer].module).__version__, flush=True)
     found = None
     for line in sys.stdin:
@@ -187,13 +245,15 @@ def disagreement(folder, mine, theirs, shape):
 
 def case_of(problem):
     """What all records of a problem have in common."""
-    queries, points, dims, k = problem
-    values = [queries, points, dims, k, 10, "euclidean", "none", "majority", "classification", "device",
-              "continuous", queries * points, queries * points * dims]
+    queries, points, dims, k = problem.sizes
+    data = "continuous" if problem.data == "uniform" else problem.data
+    values = [queries, points, dims, k, 10, problem.metric, "none", "majority", "classification", "device",
+              data, queries * points, queries * points * dims]
     named = dict(zip(FEATURES, values))
     return {"family": "knn", "problem": ";".join(f"{name}={named[name]}" for name in FEATURES[:11]),
             "bytes": 4.0 * (queries + points) * (dims + 1), "ops": 2.0 * values[-1] + values[-2],
-            "features": [{"name": name, "value": float(CATEGORIES.get(value, value))} for name, value in named.items()]}
+            "features": [{"name": name, "value": float(DATA.index(value) if name == "data" else CATEGORIES.get(value, value))}
+                         for name, value in named.items()]}
 
 
 def cases_of(problem, candidates, ceilings, provenance):
@@ -247,7 +307,7 @@ def environment():
 
 
 def start(arguments, folder, problem):
-    sizes = [str(n) for n in problem]
+    sizes = [str(n) for n in problem.sizes] + [problem.metric]
     candidates = []
     for variant in arguments.variants:
         candidate = Candidate(f"ours ({variant or 'by the tree'})",
@@ -268,15 +328,13 @@ def start(arguments, folder, problem):
 
 
 def compare(arguments, folder, problem):
-    import numpy
-    generator = numpy.random.default_rng(1)
-    queries, points, dims, k = problem
-    generator.uniform(-1, 1, (queries, dims)).astype(numpy.float32).tofile(folder / "queries.f32")
-    generator.uniform(-1, 1, (points, dims)).astype(numpy.float32).tofile(folder / "points.f32")
+    for name, rows in zip(("queries", "points"),
+                          knn_data.drawn(problem.data, 1, problem.queries, problem.points, problem.dims)):
+        rows.tofile(folder / f"{name}.f32")
     candidates = start(arguments, folder, problem)
     for candidate in candidates:
         candidate.ask("run")
-    check(folder, candidates, (queries, k))
+    check(folder, candidates, (problem.queries, problem.k))
     until = time.monotonic() + arguments.seconds / len(arguments.problems)
     order = list(candidates)
     while time.monotonic() < until or len(candidates[0].times) < 3:
@@ -302,7 +360,7 @@ def check(folder, candidates, shape):
 
 
 def report(problem, candidates):
-    print("{}x{}x{}, k={}".format(*problem), f"({len(candidates[0].times)} rounds)")
+    print(problem, f"({len(candidates[0].times)} rounds)")
     for c in candidates:
         middle, low, high = median_interval(c.times)
         ratio = statistics.median(t / o for t, o in zip(c.times, candidates[0].times))
@@ -312,13 +370,17 @@ def report(problem, candidates):
 
 def parsed_problem(text):
     try:
-        sizes, k = text.split(":")
+        sizes, k, *rest = text.split(":")
         queries, points, dims = sizes.split("x")
-        problem = tuple(int(n) for n in (queries, points, dims, k))
-    except ValueError:
-        problem = (0,)
-    if min(problem) < 1 or problem[3] > problem[1]:
-        raise argparse.ArgumentTypeError(f"{text!r} is no QUERIESxPOINTSxDIMS:K with K at most POINTS")
+        problem = Problem(*(int(n) for n in (queries, points, dims, k)), *rest)
+    except (TypeError, ValueError):
+        problem = Problem(0, 0, 0, 0)
+    if min(problem.sizes) < 1 or problem.k > problem.points:
+        raise argparse.ArgumentTypeError(f"{text!r} is no QUERIESxPOINTSxDIMS:K[:DATA[:METRIC]] with K at most POINTS")
+    if problem.data not in knn_data.KINDS:
+        raise argparse.ArgumentTypeError(f"{problem.data!r} is none of {', '.join(knn_data.KINDS)}")
+    if problem.metric not in ("euclidean", "cosine"):
+        raise argparse.ArgumentTypeError(f"{problem.metric!r} is neither euclidean nor cosine")
     return problem
 
 
@@ -334,7 +396,7 @@ def missing_modules(peers):
 
 def main():
     if sys.argv[1:2] == ["--serve"]:
-        return serve(sys.argv[2], sys.argv[3], *map(int, sys.argv[4:8]))
+        return serve(sys.argv[2], sys.argv[3], *map(int, sys.argv[4:8]), sys.argv[8])
     parser = argparse.ArgumentParser(prog="scripts/peers --family knn", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cpu", help="cpu (default), or a GPU by number")
@@ -347,7 +409,7 @@ def main():
                         help="of ours, instead of the tree's choice; may be given again")
     parser.add_argument("--peer", dest="peers", action="append", choices=PEERS, help="only this one; may be given again")
     parser.add_argument("--problem", dest="problems", action="append", type=parsed_problem,
-                        metavar="QUERIESxPOINTSxDIMS:K",
+                        metavar="QUERIESxPOINTSxDIMS:K[:DATA[:METRIC]]",
                         help=f"instead of {', '.join(PROBLEMS)}; on a GPU {', '.join(GPU_PROBLEMS)}")
     parser.add_argument("--results", type=pathlib.Path, default=pathlib.Path("results"),
                         help="folder of the device's folders (default results)")

@@ -18,11 +18,23 @@ namespace espalier::knn {
 
 enum class VariantId : std::uint16_t;
 
-/// The attributes' values: whole numbers 0 to 15, of which many distances are equal and what is screened by rounded
-/// ones is in doubt; or uniform random numbers. Nobody who asks for neighbours says so, and no tree may ask.
-enum class Data { whole, continuous };
+/// Where the items lie, which decides how much of a search can be ruled out. Nobody who asks for neighbours says so, and
+/// no tree may ask.
+enum class Data {
+    whole,         ///< whole numbers 0 to 15: many distances are equal
+    continuous,    ///< uniform random numbers
+    clusters,      ///< 64 clusters a tenth as wide as the data
+    far_clusters,  ///< 32 clusters a thousandth as wide as the data, far from zero
+    directions,    ///< unit vectors around 256 directions, as embeddings lie
+    images,        ///< grey levels 0 to 255, four fifths of them 0
+    duplicates,    ///< each point about 40 times
+    outlier,       ///< uniform but for one attribute of one point, 1e15
+    places,        ///< latitudes and longitudes around 1,000 towns
+    times,         ///< a time stamp in seconds beside numbers of everyday size
+};
 
-inline constexpr std::string_view kDataNames[] = {"whole", "continuous"};
+inline constexpr std::string_view kDataNames[] = {"whole",      "continuous", "clusters", "far_clusters", "directions",
+                                                  "images",     "duplicates", "outlier",  "places",       "times"};
 inline constexpr std::string_view kVoteNames[] = {"majority", "distance_weighted"};
 inline constexpr std::string_view kTaskNames[] = {"classification", "regression"};
 inline constexpr std::string_view kQueriesInNames[] = {"device", "host"};

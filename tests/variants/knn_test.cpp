@@ -131,7 +131,7 @@ DeviceInfo device_of(DeviceKind kind) { return kind == DeviceKind::cpu ? device:
 
 /// Whether a variant has no stages: it needs all of the workspace that it asks for, which has no matrix in it.
 bool is_one_search(const Registered<Problem>& entry) {
-    return entry.variant.name == "fused_tile" || entry.variant.name == "screened_groups" ||
+    return entry.variant.name == "fused_tile" || entry.variant.name.starts_with("screened_") ||
            entry.variant.name == "tile_rank" || entry.variant.name == "enumeration_sort";
 }
 
@@ -253,7 +253,7 @@ void expect_what_two_stages_find(const Problem& problem, Draw draw) {
     };
     const auto& stages = *entry_of("two_stage");
     const Result expected = run(stages, stages.variant.space.enumerate()[0]);
-    for (const auto* name : {"fused_tile", "screened_groups", "tile_rank"})
+    for (const auto* name : {"fused_tile", "screened_groups", "screened_threshold", "tile_rank"})
         for (const auto& configuration : entry_of(name)->variant.space.enumerate()) {
             if (!entry_of(name)->variant.supports(problem, configuration, device)) continue;
             SCOPED_TRACE(std::string(name) + " " + configuration.text() + " with " + problem_key(problem));
@@ -274,6 +274,18 @@ TEST_P(OneSearch, FindsWhatTwoStagesFindToTheBit) {
 TEST(OneSearchOfManyAttributes, FindsWhatTwoStagesFindToTheBit) {
     for (const std::int64_t dims : {100, 140})
         expect_what_two_stages_find({.queries = 10, .points = 300, .dims = dims, .k = 6, .classes = 3}, fraction);
+}
+
+// Cosine distances, rows wider than a block keeps, and lists longer than a warp's, each beyond what screened_groups
+// takes.
+TEST(OneSearchOfMore, FindsWhatTwoStagesFindToTheBit) {
+    const Problem few{.queries = 10, .points = 600, .dims = 20, .k = 6, .classes = 3};
+    for (const Draw draw :
+         {Draw(fraction), Draw([](std::uint32_t bits) { return static_cast<float>(bits % 3) - 1; })}) {
+        Problem cosine = few, wide = few, many = few;
+        cosine.metric = Metric::cosine, wide.dims = 700, many.k = 200;
+        for (const Problem& problem : {cosine, wide, many}) expect_what_two_stages_find(problem, draw);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Knn, OneSearch, testing::ValuesIn(kHostile),

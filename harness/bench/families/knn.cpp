@@ -11,6 +11,7 @@
 #include "harness/base/random.hpp"
 #include "harness/bench/families/host_array.hpp"
 #include "harness/bench/families/knn_check.hpp"
+#include "harness/bench/families/knn_data.hpp"
 #include "harness/bench/families/knn_stages.hpp"
 #include "harness/bench/families/parallel.hpp"
 #include "harness/bench/families/suite.hpp"
@@ -28,7 +29,7 @@ bool is_nominal(std::size_t attribute) { return attribute % 3 == 1; }
 
 /// Values are small whole numbers, as those of the digits data set: then all metrics but cosine are exact
 /// in single precision, equal distances abound, and the rule for ties is put to the test. Or, where the problem says
-/// so, uniform from -1 to 1. Uniform: 0..15, nominal codes 0..3, random classes and targets; a tenth of the cells is
+/// so, of another kind (knn_data.hpp). Uniform: as the data are, nominal codes 0..3, random classes and targets; a tenth of the cells is
 /// missing where that is allowed. Constant: all items equal. Ascending and descending: along the items, classes too.
 /// Special: NaN, infinities and signed zeros among them.
 class TablesWorkload final : public Workload<Problem> {
@@ -88,8 +89,8 @@ public:
 
     void refresh(std::uint64_t seed) override {
         std::mt19937_64 random(seed);
-        query_values_ = items(problem_.queries, 2 * seed);
-        point_values_ = items(problem_.points, 2 * seed + 1);
+        query_values_ = items(problem_.queries, 2 * seed, false);
+        point_values_ = items(problem_.points, 2 * seed + 1, true);
         const auto points = static_cast<std::size_t>(problem_.points);
         const auto classes = static_cast<std::size_t>(std::max<std::int64_t>(problem_.classes, 1));
         const bool drawn = pattern_ == Pattern::uniform || pattern_ == Pattern::special;
@@ -110,14 +111,29 @@ private:
     [[nodiscard]] bool classifies() const { return problem_.task == Task::classification; }
 
     /// Attribute-major.
-    HostArray<float> items(std::int64_t count, std::uint64_t seed) const {
+    HostArray<float> items(std::int64_t count, std::uint64_t seed, bool are_points) const {
         const auto n = static_cast<std::size_t>(count);
+        const DrawnRows rows{problem_.data, are_points, n, dims(), seed};
         HostArray<float> values(n * dims());
-        generate(values, [&](std::size_t i) { return value(i % n, i / n, random_bits(seed, i)); });
+        generate(values, [&](std::size_t i) { return value(rows, i % n, i / n, random_bits(seed, i)); });
+        if (problem_.data == Data::directions && pattern_ == Pattern::uniform)
+            in_parallel(count, [&](std::int64_t item) { to_unit_length(values, n, static_cast<std::size_t>(item)); });
         return values;
     }
 
-    float value(std::size_t item, std::size_t attribute, std::uint64_t bits) const {
+    void to_unit_length(HostArray<float>& values, std::size_t count, std::size_t item) const {
+        double sum = 0;
+        for (std::size_t a = 0; a < dims(); ++a) {
+            const double value = static_cast<double>(values[a * count + item]);
+            if (value == value && types_[a] == AttributeType::numeric) sum += value * value;
+        }
+        if (sum == 0) return;
+        const auto length = static_cast<float>(std::sqrt(sum));
+        for (std::size_t a = 0; a < dims(); ++a)
+            if (types_[a] == AttributeType::numeric) values[a * count + item] /= length;
+    }
+
+    float value(const DrawnRows& rows, std::size_t item, std::size_t attribute, std::uint64_t bits) const {
         using Limits = std::numeric_limits<float>;
         if (problem_.missing == Missing::allowed && bits % 10 == 0) return Limits::quiet_NaN();
         if (pattern_ == Pattern::constant) return 2;
@@ -128,8 +144,7 @@ private:
             return specials[(bits >> 16) % specials.size()];
         }
         if (types_[attribute] == AttributeType::nominal) return static_cast<float>((bits >> 8) % 4);
-        if (problem_.data == Data::continuous) return static_cast<float>(bits >> 40) * 0x1p-23F - 1;
-        return static_cast<float>((bits >> 8) % 16);
+        return rows.value(item, attribute, bits);
     }
 
     /// See `distance` for how roundings add up. A cosine distance is a difference of numbers around 1.
@@ -138,7 +153,7 @@ private:
             tolerance.absolute + tolerance.relative * (8 + std::sqrt(static_cast<double>(problem_.dims)));
         if (problem_.metric == Metric::cosine) return {.absolute = off};
         const bool scaled = problem_.missing == Missing::allowed && problem_.metric != Metric::chebyshev;
-        return {.relative = scaled || problem_.data == Data::continuous ? off : 0};
+        return {.relative = scaled || problem_.data != Data::whole ? off : 0};
     }
 
     /// Checks of some queries, kept because outputs for the same inputs are checked many times.
@@ -312,6 +327,13 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
             problem.data = Data::continuous;
             cases.push_back({problem});
         }
+    for (const auto data : {Data::clusters, Data::far_clusters, Data::directions, Data::images, Data::duplicates,
+                            Data::outlier, Data::places, Data::times})
+        for (const auto metric : {Metric::euclidean, Metric::cosine}) {
+            Problem problem{.queries = 40, .points = 300, .dims = 5, .k = 7, .classes = 3, .metric = metric};
+            problem.data = data;
+            cases.push_back({problem});
+        }
     // More than one chunk for the smallest budget of every pipeline, and the longest list.
     cases.push_back({{.queries = 700, .points = 600, .dims = 2}});
     cases.push_back({{.queries = 2, .points = 1100, .dims = 2, .k = 1024, .classes = 7}});
@@ -333,7 +355,17 @@ Domain domain(DeviceKind kind) {
                              {"vote", {{"majority", 1}, {"distance_weighted", 1}}},
                              {"task", {{"classification", 2}, {"regression", 1}}},
                              {"queries_in", {{"device", 3}, {"host", host}}},
-                             {"data", {{"whole", 1}, {"continuous", 1}}}},
+                             {"data",
+                              {{"whole", 1},
+                               {"continuous", 1},
+                               {"clusters", 1},
+                               {"far_clusters", 1},
+                               {"directions", 1},
+                               {"images", 1},
+                               {"duplicates", 1},
+                               {"outlier", 1},
+                               {"places", 1},
+                               {"times", 1}}}},
             .orders = {{"k", "points"}},
             .most_data_bytes = std::size_t{1} << (cpu ? 28 : 32),
             .most_ops = cpu ? 4e8 : 5e10,

@@ -1,7 +1,7 @@
 // Our side of a comparison that others run: predicts for queries from a file as often as it is told to.
 // scripts/knn_peers.py starts it, and a like process for each peer, so that no library's threads are in another's way.
 //
-// usage: espalier_knn_runner DEVICE FOLDER QUERIES POINTS DIMS K [VARIANT]
+// usage: espalier_knn_runner DEVICE FOLDER QUERIES POINTS DIMS K euclidean|cosine [VARIANT]
 //
 // DEVICE is cpu or a GPU by number, in whose memory all arrays then lie.
 // FOLDER holds queries.f32 and points.f32, rows of floats. Says the device's key and the choice of the variant; then,
@@ -92,15 +92,23 @@ Device device_named(const std::string& name) {
     return name == "cpu" ? Device::cpu() : value_or_exit(Device::cuda(static_cast<int>(size_of(name.c_str(), 0))));
 }
 
+Metric metric_named(const std::string& name) {
+    if (name == "euclidean") return Metric::euclidean;
+    if (name == "cosine") return Metric::cosine;
+    give_up(name + " is neither euclidean nor cosine");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc < 7 || argc > 8) give_up("usage: espalier_knn_runner DEVICE FOLDER QUERIES POINTS DIMS K [VARIANT]");
-    const std::string folder = argv[2], variant = argc > 7 ? argv[7] : "";
+    if (argc < 8 || argc > 9)
+        give_up("usage: espalier_knn_runner DEVICE FOLDER QUERIES POINTS DIMS K euclidean|cosine [VARIANT]");
+    const std::string folder = argv[2], variant = argc > 8 ? argv[8] : "";
     const Device device = device_named(argv[1]);
     const bool on_gpu = std::string(argv[1]) != "cpu";
     const std::int64_t queries = size_of(argv[3]), points = size_of(argv[4]), dims = size_of(argv[5]);
     const std::int64_t k = size_of(argv[6]);
+    const Metric metric = metric_named(argv[7]);
     Array query_values(on_gpu, read_floats(folder + "/queries.f32", queries * dims));
     Array point_values(on_gpu, read_floats(folder + "/points.f32", points * dims));
     std::vector<std::int32_t> classes_on_host(static_cast<std::size_t>(points));
@@ -110,7 +118,7 @@ int main(int argc, char** argv) {
     const Options options{.memory = on_gpu ? Memory::device : Memory::host, .variant = variant};
     const KnnClassifier model =
         value_or_exit(KnnClassifier::fit(device, {point_values.data(), points, dims}, {classes.data(), classes.size()},
-                                         {.k = k}, {.memory = options.memory}));
+                                         {.k = k, .distance = {.metric = metric}}, {.memory = options.memory}));
     const Explanation choice = value_or_exit(model.explain_predict(queries, options));
     std::cout << device.key() << ' ' << choice.variant << ' '
               << (choice.configuration.empty() ? "-" : choice.configuration) << std::endl;

@@ -1,0 +1,222 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "device/half_tiles.hpp"
+#include "device/kernel.hpp"
+#include "device/swizzled_products.hpp"
+#include "variants/knn/best_lists.cuh"
+#include "variants/knn/fused_search.hpp"
+#include "variants/knn/screened_bound.hpp"
+
+/// Both sets as tensor cores want them, of any number of attributes: centred at medians (for cosine: unit vectors),
+/// scaled, in halves, in tiles that lie in device memory as in shared memory. What is far out of the data does not
+/// spoil the scale: its rows hold zeros where it does not fit, and it is marked.
+namespace espalier::knn {
+namespace {
+
+inline constexpr int kTileQueries = 256, kTilePoints = 128;
+inline constexpr int kTileAttributes = 64;  ///< of a row in shared memory: 128 bytes
+inline constexpr int kTileSteps = kTileAttributes / kStep;
+inline constexpr int kLanePoints = 32;     ///< a lane's of a tile, one after another
+inline constexpr int kSpreadExponent = 2;  ///< of the spread of the data when scaled
+
+/// What stands for the value of a point: of one beyond the last, less than any that there is; of one that no bound is
+/// known of, more.
+inline constexpr float kNoPoint = -0x1p126F, kAlways = 0x1p120F;
+/// The largest scaled attribute that is kept as it is.
+inline constexpr float kLargestKept = 32768.0F;
+
+/// By how much half the squared distance of unit vectors, as they are rounded before they become halves, may be above
+/// the cosine distance that single precision computes term by term: the vectors' norms are off by (dims / 2 + 4) units
+/// of 2^-24 each, a difference of at most 2 counts them four times in all, and the distance's own sums, roots and
+/// quotient make up the rest.
+constexpr double unit_error(std::int64_t dims) { return static_cast<double>(4 * dims + 34) * 0x1p-24; }
+
+/// What is found out about the data on the way.
+struct Findings {
+    std::int32_t unlisted;  ///< queries whose candidates found no room, or that have no bounds
+    std::uint32_t spread;   ///< bits of the largest spread of an attribute
+};
+
+/// 64 attributes of a tile.
+struct alignas(16) QueryTile {
+    std::byte rows[kTileQueries * kTileAttributes * 2];
+};
+struct alignas(16) PointTile {
+    std::byte rows[kTilePoints * kTileAttributes * 2];
+    float norms[kTilePoints];  ///< with the first attributes only: -m / 2 (screened_bound.hpp)
+};
+
+/// A set as it is given, attribute-major.
+struct GivenSet {
+    const float* values;
+    std::int64_t count;
+};
+
+/// Floats between the rows of an item-major set.
+constexpr std::int64_t row_stride(std::int64_t dims) { return divided_up(dims, 4) * 4; }
+
+__device__ inline bool is_finite(float value) { return value - value == 0; }
+
+/// The power of two that scales the data.
+__device__ inline float scale_of(const Findings& findings, Metric metric) {
+    if (metric == Metric::cosine) return 0x1p14F;
+    return power_of_two(scale_exponent(findings.spread) + kSpreadExponent - 14);
+}
+
+/// A block per attribute sorts up to 1,024 points' values: their median is the centre, and what 96% of them keep within
+/// is the spread; of sparse attributes what all of them do.
+__global__ void __launch_bounds__(kThreads) find_medians(GivenSet points, float* centre, Findings* findings) {
+    constexpr int kMost = 1024;
+    auto& sorted = device::shared<float[kMost]>();
+    const std::int64_t stride = divided_up(points.count, kMost);
+    const float* const row = points.values + blockIdx.x * points.count;
+    int finite = 0;
+    for (int i = 0; i < kMost; i += kThreads) {
+        const int place = i + static_cast<int>(threadIdx.x);
+        const std::int64_t at = place * stride;
+        const float value = at < points.count ? row[at] : std::numeric_limits<float>::infinity();
+        sorted[place] = is_finite(value) ? value : std::numeric_limits<float>::infinity();
+        finite += __syncthreads_count(is_finite(value));
+    }
+    for (int size = 2; size <= kMost; size *= 2)
+        for (int step = size / 2; step > 0; step /= 2) {
+            for (int i = static_cast<int>(threadIdx.x); i < kMost / 2; i += kThreads) {
+                const int low = i / step * 2 * step + i % step;
+                float &a = sorted[low], &b = sorted[low + step];
+                const float less = std::min(a, b), more = std::max(a, b);
+                const bool ascends = (low & size) == 0;
+                a = ascends ? less : more, b = ascends ? more : less;
+            }
+            __syncthreads();
+        }
+    if (threadIdx.x != 0) return;
+    const float median = finite > 0 ? sorted[finite / 2] : 0.0F;
+    centre[blockIdx.x] = median;
+    if (finite == 0) return;
+    const int margin = finite / 50;
+    float spread = std::max(median - sorted[margin], sorted[finite - 1 - margin] - median);
+    if (spread == 0) spread = std::max(median - sorted[0], sorted[finite - 1] - median);
+    if (is_finite(spread)) atomicMax(&findings->spread, __float_as_uint(spread));
+}
+
+/// 1 / |x| of every item, 0 of zeros. A thread per item, queries first.
+__global__ void __launch_bounds__(kThreads)
+    find_inverse_norms(GivenSet queries, GivenSet points, std::int32_t dims, float* inverse) {
+    const std::int64_t item = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+    if (item >= queries.count + points.count) return;
+    const bool is_point = item >= queries.count;
+    const GivenSet set = is_point ? points : queries;
+    const float* const values = set.values + (is_point ? item - queries.count : item);
+    float sum = 0;
+#pragma unroll 8
+    for (std::int32_t a = 0; a < dims; ++a) {
+        const float value = values[a * set.count];
+        sum += value * value;
+    }
+    // Squares that leave the range of single precision say nothing of the norm.
+    const bool is_known = is_finite(sum) && sum > 0x1p-90F;
+    inverse[item] = sum == 0 ? 0.0F : is_known ? 1 / std::sqrt(sum) : std::numeric_limits<float>::quiet_NaN();
+}
+
+/// What `prepare_halves` is given: `query_blocks` blocks for the queries, and the points' after them.
+struct HalvesOf {
+    GivenSet queries, points;
+    std::int32_t query_blocks, dims, slices;  ///< slices of 64 attributes
+    float kept;                               ///< the share of the squared norms that bounds keep
+    Metric metric;
+    const float* centre;   ///< of euclidean distances
+    const float* inverse;  ///< of cosine distances
+    const Findings* findings;
+    QueryTile* query_tiles;
+    PointTile* point_tiles;
+    float* query_norms;
+    float *query_rows, *point_rows;  ///< as they are given, but item-major
+
+    [[nodiscard]] __device__ float scaled(float given, std::int32_t attribute, std::int64_t item, float scale) const {
+        return metric == Metric::cosine ? given * inverse[item] * scale : (given - centre[attribute]) * scale;
+    }
+};
+
+/// Where a point is in its tile: a lane's sums belong to columns 8 n + 2 q and the next. Dealt like this its points are
+/// neighbours.
+__device__ constexpr int row_of_point(int in_tile) {
+    const int q = in_tile / kLanePoints, i = in_tile % kLanePoints;
+    return i / 2 * 8 + q * 2 + i % 2;
+}
+
+/// Where the norm of a point is: what the lanes read at once lies together.
+__device__ constexpr int norm_of_point(int in_tile) {
+    const int q = in_tile / kLanePoints, i = in_tile % kLanePoints;
+    return i / 4 * 16 + q * 4 + i % 4;
+}
+
+/// Rows of halves, rows as they are, and the part of the squared norms that bounds keep; a query without bounds has a
+/// norm of NaN. Beyond the sets rows are 0. 64 items per block, of which a thread has 16 attributes of a slice.
+__global__ void __launch_bounds__(kThreads) prepare_halves(HalvesOf of) {
+    constexpr int kItems = 64, kGroups = kThreads / kItems, kEach = kTileAttributes / kGroups;
+    auto& sums = device::shared<float[kGroups][kItems]>();
+    const auto block = static_cast<std::int32_t>(blockIdx.x);
+    const bool is_points = block >= of.query_blocks;
+    const GivenSet set = is_points ? of.points : of.queries;
+    const int item = static_cast<int>(threadIdx.x) % kItems, group = static_cast<int>(threadIdx.x) / kItems;
+    const std::int64_t at = std::int64_t{block - (is_points ? of.query_blocks : 0)} * kItems + item;
+    const bool is_there = at < set.count;
+    const float scale = scale_of(*of.findings, of.metric);
+    float* const row = (is_points ? of.point_rows : of.query_rows) + at * row_stride(of.dims);
+    const std::int64_t tile = at / (is_points ? kTilePoints : kTileQueries);
+    const int in_tile = static_cast<int>(at % (is_points ? kTilePoints : kTileQueries));
+    float sum = 0;
+    for (std::int32_t slice = 0; slice < of.slices; ++slice) {
+        const std::int32_t own = slice * kTileAttributes + group * kEach;
+        float given[kEach];
+        std::uint32_t halves[kEach / 2];
+#pragma unroll
+        for (int e = 0; e < kEach; ++e)
+            given[e] = is_there && own + e < of.dims ? set.values[(own + e) * set.count + at] : 0.0F;
+#pragma unroll
+        for (int e = 0; e < kEach; ++e) {
+            float value = 0;
+            if (is_there && own + e < of.dims)
+                value = of.scaled(given[e], own + e, is_points ? of.queries.count + at : at, scale);
+            sum += value * value;
+            if (!(std::fabs(value) <= kLargestKept)) sum = std::numeric_limits<float>::quiet_NaN(), value = 0;
+            const std::uint32_t half = device::half_of(value);
+            halves[e / 2] = e % 2 == 0 ? half : halves[e / 2] | half << 16;
+        }
+        if (is_there)
+#pragma unroll
+            for (int e = 0; e < kEach; e += 4)
+                if (own + e < of.dims)
+                    *reinterpret_cast<float4*>(row + own + e) = {given[e], given[e + 1], given[e + 2], given[e + 3]};
+        std::byte* const rows =
+            is_points ? of.point_tiles[tile * of.slices + slice].rows : of.query_tiles[tile * of.slices + slice].rows;
+#pragma unroll
+        for (int piece = 0; piece < kEach / 8; ++piece)
+            *reinterpret_cast<uint4*>(rows + device::swizzled_place(is_points ? row_of_point(in_tile) : in_tile,
+                                                                    group * (kEach / 8) + piece)) = {
+                halves[piece * 4], halves[piece * 4 + 1], halves[piece * 4 + 2], halves[piece * 4 + 3]};
+    }
+    sums[group][item] = sum;
+    __syncthreads();
+    if (group != 0) return;
+    float norm = 0;
+    for (int g = 0; g < kGroups; ++g) norm += sums[g][item];
+    norm *= of.kept;
+    // A zero's cosine distance is 1, as if it were perpendicular to everything.
+    if (of.metric == Metric::cosine && norm == 0) norm = is_points ? of.kept * scale * scale : NAN;
+    if (is_points)
+        of.point_tiles[tile * of.slices].norms[norm_of_point(in_tile)] = !is_there         ? kNoPoint
+                                                                         : is_finite(norm) ? -norm / 2
+                                                                                           : kAlways;
+    else
+        of.query_norms[at] = is_finite(norm) ? norm : std::numeric_limits<float>::quiet_NaN();
+}
+
+}  // namespace
+}  // namespace espalier::knn
