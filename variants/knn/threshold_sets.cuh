@@ -156,62 +156,107 @@ __device__ constexpr int norm_of_point(int in_tile) {
     return i / 4 * 16 + q * 4 + i % 4;
 }
 
+/// 64 attributes of 64 items of a set on their way from attribute-major to rows.
+constexpr int kPreparedItems = 64;
+struct PreparedPart {
+    const HalvesOf& of;
+    float (&values)[kPreparedItems][kTileAttributes + 1];
+    bool is_points;
+    std::int64_t first_item, count, tile;
+    std::int32_t first_attribute;
+    int in_tile;  ///< place of the first item
+    float scale;
+
+    [[nodiscard]] __device__ float scaled(int item, std::int32_t attribute) const {
+        const std::int64_t at = first_item + item;
+        if (at >= count || attribute >= of.dims) return 0;
+        return of.scaled(values[item][attribute - first_attribute], attribute, is_points ? of.queries.count + at : at,
+                         scale);
+    }
+    __device__ void write_rows() const {
+        float* const rows = is_points ? of.point_rows : of.query_rows;
+        for (int i = static_cast<int>(threadIdx.x); i < kPreparedItems * kTileAttributes / 4; i += kThreads) {
+            const int item = i / (kTileAttributes / 4), a = i % (kTileAttributes / 4) * 4;
+            if (first_item + item >= count || first_attribute + a >= of.dims) continue;
+            const float* const from = &values[item][a];
+            *reinterpret_cast<float4*>(rows + (first_item + item) * row_stride(of.dims) + first_attribute + a) = {
+                from[0], from[1], from[2], from[3]};
+        }
+    }
+    __device__ void write_halves() const {
+        const std::int64_t place = tile * of.slices + first_attribute / kTileAttributes;
+        std::byte* const rows = is_points ? of.point_tiles[place].rows : of.query_tiles[place].rows;
+        constexpr int kPieces = kTileAttributes / 8;  // of 16 bytes
+        for (int i = static_cast<int>(threadIdx.x); i < kPreparedItems * kPieces; i += kThreads) {
+            const int item = i / kPieces, piece = i % kPieces;
+            std::uint32_t halves[4];
+#pragma unroll
+            for (int e = 0; e < 8; ++e) {
+                const float value = scaled(item, first_attribute + piece * 8 + e);
+                const std::uint32_t half = device::half_of(std::fabs(value) <= kLargestKept ? value : 0.0F);
+                halves[e / 2] = e % 2 == 0 ? half : halves[e / 2] | half << 16;
+            }
+            const int row = in_tile + item;
+            *reinterpret_cast<uint4*>(rows + device::swizzled_place(is_points ? row_of_point(row) : row, piece)) = {
+                halves[0], halves[1], halves[2], halves[3]};
+        }
+    }
+};
+
 /// Rows of halves, rows as they are, and the part of the squared norms that bounds keep; a query without bounds has a
-/// norm of NaN. Beyond the sets rows are 0. 64 items per block, of which a thread has 16 attributes of a slice.
+/// norm of NaN. Beyond the sets rows are 0. 64 items per block, of which a thread reads 16 attributes of a slice.
 __global__ void __launch_bounds__(kThreads) prepare_halves(HalvesOf of) {
-    constexpr int kItems = 64, kGroups = kThreads / kItems, kEach = kTileAttributes / kGroups;
-    auto& sums = device::shared<float[kGroups][kItems]>();
+    constexpr int kGroups = kThreads / kPreparedItems, kEach = kTileAttributes / kGroups;
+    auto& values = device::shared<float[kPreparedItems][kTileAttributes + 1]>();
+    auto& sums = device::shared<float[kGroups][kPreparedItems]>();
     const auto block = static_cast<std::int32_t>(blockIdx.x);
     const bool is_points = block >= of.query_blocks;
     const GivenSet set = is_points ? of.points : of.queries;
-    const int item = static_cast<int>(threadIdx.x) % kItems, group = static_cast<int>(threadIdx.x) / kItems;
-    const std::int64_t at = std::int64_t{block - (is_points ? of.query_blocks : 0)} * kItems + item;
-    const bool is_there = at < set.count;
+    const int own = static_cast<int>(threadIdx.x) % kPreparedItems,
+              group = static_cast<int>(threadIdx.x) / kPreparedItems;
+    const std::int64_t first = std::int64_t{block - (is_points ? of.query_blocks : 0)} * kPreparedItems,
+                       at = first + own;
+    const int tile_items = is_points ? kTilePoints : kTileQueries;
     const float scale = scale_of(*of.findings, of.metric);
-    float* const row = (is_points ? of.point_rows : of.query_rows) + at * row_stride(of.dims);
-    const std::int64_t tile = at / (is_points ? kTilePoints : kTileQueries);
-    const int in_tile = static_cast<int>(at % (is_points ? kTilePoints : kTileQueries));
     float sum = 0;
     for (std::int32_t slice = 0; slice < of.slices; ++slice) {
-        const std::int32_t own = slice * kTileAttributes + group * kEach;
+        const PreparedPart part{of,
+                                values,
+                                is_points,
+                                first,
+                                set.count,
+                                first / tile_items,
+                                slice * kTileAttributes,
+                                static_cast<int>(first % tile_items),
+                                scale};
+        const std::int32_t attribute = part.first_attribute + group * kEach;
         float given[kEach];
-        std::uint32_t halves[kEach / 2];
 #pragma unroll
         for (int e = 0; e < kEach; ++e)
-            given[e] = is_there && own + e < of.dims ? set.values[(own + e) * set.count + at] : 0.0F;
+            given[e] = at < set.count && attribute + e < of.dims ? set.values[(attribute + e) * set.count + at] : 0.0F;
+        __syncthreads();
 #pragma unroll
         for (int e = 0; e < kEach; ++e) {
-            float value = 0;
-            if (is_there && own + e < of.dims)
-                value = of.scaled(given[e], own + e, is_points ? of.queries.count + at : at, scale);
-            sum += value * value;
-            if (!(std::fabs(value) <= kLargestKept)) sum = std::numeric_limits<float>::quiet_NaN(), value = 0;
-            const std::uint32_t half = device::half_of(value);
-            halves[e / 2] = e % 2 == 0 ? half : halves[e / 2] | half << 16;
+            values[own][group * kEach + e] = given[e];
+            const float value = part.scaled(own, attribute + e);
+            sum += std::fabs(value) <= kLargestKept ? value * value : std::numeric_limits<float>::quiet_NaN();
         }
-        if (is_there)
-#pragma unroll
-            for (int e = 0; e < kEach; e += 4)
-                if (own + e < of.dims)
-                    *reinterpret_cast<float4*>(row + own + e) = {given[e], given[e + 1], given[e + 2], given[e + 3]};
-        std::byte* const rows =
-            is_points ? of.point_tiles[tile * of.slices + slice].rows : of.query_tiles[tile * of.slices + slice].rows;
-#pragma unroll
-        for (int piece = 0; piece < kEach / 8; ++piece)
-            *reinterpret_cast<uint4*>(rows + device::swizzled_place(is_points ? row_of_point(in_tile) : in_tile,
-                                                                    group * (kEach / 8) + piece)) = {
-                halves[piece * 4], halves[piece * 4 + 1], halves[piece * 4 + 2], halves[piece * 4 + 3]};
+        __syncthreads();
+        part.write_rows();
+        part.write_halves();
     }
-    sums[group][item] = sum;
+    sums[group][own] = sum;
     __syncthreads();
     if (group != 0) return;
     float norm = 0;
-    for (int g = 0; g < kGroups; ++g) norm += sums[g][item];
+    for (int g = 0; g < kGroups; ++g) norm += sums[g][own];
     norm *= of.kept;
+    const std::int64_t tile = first / tile_items;
+    const int in_tile = static_cast<int>(first % tile_items) + own;
     // A zero's cosine distance is 1, as if it were perpendicular to everything.
     if (of.metric == Metric::cosine && norm == 0) norm = is_points ? of.kept * scale * scale : NAN;
     if (is_points)
-        of.point_tiles[tile * of.slices].norms[norm_of_point(in_tile)] = !is_there         ? kNoPoint
+        of.point_tiles[tile * of.slices].norms[norm_of_point(in_tile)] = at >= set.count   ? kNoPoint
                                                                          : is_finite(norm) ? -norm / 2
                                                                                            : kAlways;
     else
