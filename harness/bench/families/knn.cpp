@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "harness/base/random.hpp"
+#include "harness/base/range.hpp"
 #include "harness/bench/families/host_array.hpp"
 #include "harness/bench/families/knn_check.hpp"
 #include "harness/bench/families/parallel.hpp"
@@ -25,6 +26,14 @@ using namespace ::espalier::knn;
 namespace {
 
 bool is_nominal(std::size_t attribute) { return attribute % 3 == 1; }
+
+/// A pipeline asks right before it runs a stage: in a profiler's timeline the variant's name stands where it begins.
+template <class Stage>
+Chosen<Stage> marked(const Stage& problem, const DeviceInfo& device) {
+    const Chosen<Stage> chosen = choose<Stage>(problem, device);
+    device::mark(chosen.variant->name.data());
+    return chosen;
+}
 
 /// Values are small whole numbers, as those of the digits data set: then all metrics but cosine are exact
 /// in single precision, equal distances abound, and the rule for ties is put to the test. Or, where the problem says
@@ -52,7 +61,7 @@ public:
                         .point_values = reinterpret_cast<const float*>(in[1]),
                         .types = reinterpret_cast<const AttributeType*>(in[3]),
                         .types_on_host = types_.data(),
-                        .stages = {choose<distance::Problem>, choose<smallest_k::Problem>}};
+                        .stages = {marked<distance::Problem>, marked<smallest_k::Problem>}};
         if (on_host())
             buffers.on_host = {query_values_.data(), point_values_.data(), point_classes_.data(), point_targets_.data(),
                                predictions_on_host_.data()};
