@@ -4,6 +4,7 @@
 #include <string>
 
 #include "harness/base/failure.hpp"
+#include "harness/bench/profile/timeline.hpp"
 #include "harness/bench/records/results.hpp"
 #include "harness/bench/sweep/worker/devices.hpp"
 #include "harness/cli/measured_devices.hpp"
@@ -19,10 +20,19 @@ bool is_local_name(const std::string& name) {
     return name == "auto" || name == "cpu" || name == "executor" || gpu_ordinal(name);
 }
 
+/// For the timeline, if one is asked for.
+Device traced(const Device& device) {
+    if (device.is_cuda() && !state_of(device).info.emulated) {
+        const CurrentDevice current(state_of(device));
+        device::trace_device_for_timeline();
+    }
+    return device;
+}
+
 }  // namespace
 
 Device device_of(const std::string& name) {
-    if (name == "auto") return Device::best();
+    if (name == "auto") return traced(Device::best());
     if (name == "cpu") return Device::cpu();
     const bool executor = name == "executor";
     const auto ordinal = gpu_ordinal(name);
@@ -36,7 +46,7 @@ Device device_of(const std::string& name) {
                       "this program was built without CUDA; use --device cpu, or build it with the preset cuda");
     if (!emulated && executor)
         throw Failure(ExitCode::no_device, "this program was built for GPUs; the executor is in the build preset host");
-    return value_or_fail(device);
+    return traced(value_or_fail(device));
 }
 
 DeviceInfo described_device(const std::string& name, const fs::path& results) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <new>
@@ -17,6 +18,7 @@
 #include "harness/base/text/printable.hpp"
 #include "harness/base/text/to_stderr.hpp"
 #include "harness/bench/families/family.hpp"
+#include "harness/bench/profile/timeline.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/commands.hpp"  // generated
 #include "harness/cli/standard_output.hpp"
@@ -26,6 +28,8 @@
 
 namespace espalier::bench::cli {
 namespace {
+
+constexpr const char* kTimeline = "ESPALIER_TIMELINE";
 
 ExitCode report(ExitCode code, const std::string& message) {
     to_stderr("espalier: {}\n", message);
@@ -42,6 +46,15 @@ void describe(CLI::App& app, ExitCode& code) {
     app.require_subcommand(1);
     app.set_version_flag("--version", ESPALIER_VERSION);
     app.footer(kExitCodes);
+    app.add_option_function<std::string>(
+           "--timeline",
+           [](const std::string& file) {
+               const std::string path = std::filesystem::absolute(file).string();
+               setenv(kTimeline, path.c_str(), 1);  // for the workers of a sweep
+               device::begin_timeline(path);
+           },
+           "append what runs when, with kernels on a GPU, to this file, in Chrome's trace format")
+        ->envname(kTimeline);
     for (const AddCommand add : commands()) add(app, code);
 }
 
@@ -100,6 +113,7 @@ int run_program(int argc, char** argv) {
     clean_up_on_signals();
     ExitCode code = run(argc, argv);
     tell_of_ignored_selectors();
+    if (!device::write_timeline()) code = report(ExitCode::bad_data, "the timeline cannot be written");
     const bool told = std::ferror(stdout) != 0 && code == ExitCode::bad_data;
     if (const auto lost = finish_standard_output(); lost && !told) code = report(ExitCode::bad_data, *lost);
     return static_cast<int>(code);

@@ -83,3 +83,6 @@ if(NOT ESPALIER_CUDA)  # what these read is the same in every build
                              ESPALIER_PYTHON="${ESPALIER_PYTHON}" ESPALIER_SCHEMAS="${PROJECT_SOURCE_DIR}/results/schema")
   add_dependencies(judge_command_test espalier)
 endif()
+
+add_test(NAME benchmark_test COMMAND ${ESPALIER_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/benchmark_test.py
+                                     $<TARGET_FILE:espalier_benchmark>)

@@ -29,9 +29,9 @@ bool is_nominal(std::size_t attribute) { return attribute % 3 == 1; }
 
 /// Values are small whole numbers, as those of the digits data set: then all metrics but cosine are exact
 /// in single precision, equal distances abound, and the rule for ties is put to the test. Or, where the problem says
-/// so, of another kind (knn_data.hpp). Uniform: as the data are, nominal codes 0..3, random classes and targets; a tenth of the cells is
-/// missing where that is allowed. Constant: all items equal. Ascending and descending: along the items, classes too.
-/// Special: NaN, infinities and signed zeros among them.
+/// so, of another kind (knn_data.hpp). Uniform: as the data are, nominal codes 0..3, random classes and targets; a
+/// tenth of the cells is missing where that is allowed. Constant: all items equal. Ascending and descending: along the
+/// items, classes too. Special: NaN, infinities and signed zeros among them.
 class TablesWorkload final : public Workload<Problem> {
 public:
     TablesWorkload(const Problem& problem, std::uint64_t seed, Pattern pattern) : problem_(problem), pattern_(pattern) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "harness/base/range.hpp"
 #include "harness/bench/families/published.hpp"
 #include "kernels/dispatch/choose.hpp"
 #include "kernels/dispatch/tables.hpp"
@@ -34,7 +35,9 @@ template <class P, std::size_t index>
 void run_noted(Context& context, const P& problem, const typename P::Buffers& buffers,
                const Configuration& configuration) {
     watched<P>().ran |= std::uint64_t{1} << index;
-    tables<P>().registry[index].variant.run(context, problem, buffers, configuration);
+    const Variant<P>& variant = tables<P>().registry[index].variant;
+    device::mark(variant.name.data());  // where the stage begins in a profiler's timeline
+    variant.run(context, problem, buffers, configuration);
 }
 
 template <class P, std::size_t... indices>

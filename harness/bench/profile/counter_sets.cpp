@@ -24,8 +24,11 @@ constexpr std::array<std::string_view, 15> kBasic{
     "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio",
 };
 
-constexpr std::array<std::string_view, 13> kFurther{
-    "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+// Six passes by itself; those below it take eight together with the ones above.
+constexpr std::string_view kThroughput = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
+
+constexpr std::array<std::string_view, 30> kFurther{
+    kThroughput,
     "lts__t_sector_hit_rate.pct",
     "l1tex__t_sector_hit_rate.pct",
     "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
@@ -38,6 +41,26 @@ constexpr std::array<std::string_view, 13> kFurther{
     "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum",
     "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum",
     "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+    // Divergence: threads that take part in a warp's instruction, of 32, and branches that a whole warp takes.
+    "smsp__thread_inst_executed_per_inst_executed.ratio",
+    "smsp__sass_average_branch_targets_threads_uniform.pct",
+    // Atomics: those on global memory that return the old value and those that do not, and those on shared memory.
+    "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
+    "smsp__sass_inst_executed_op_shared_atom.sum",
+    "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
+    // What warps wait for, beside long_scoreboard: how many at each cycle with an issue.
+    "smsp__average_warps_issue_stalled_short_scoreboard_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_math_pipe_throttle_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_tex_throttle_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_not_selected_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_no_instruction_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_branch_resolving_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_membar_per_issue_active.ratio",
 };
 
 constexpr auto kFull = [] {

@@ -11,6 +11,7 @@
 #include "harness/apps/sessions/image_filter.hpp"
 #include "harness/base/files/replaced_file.hpp"
 #include "harness/base/files/same_file.hpp"
+#include "harness/base/range.hpp"
 #include "harness/base/text/counted.hpp"
 #include "harness/base/text/printable.hpp"
 #include "harness/base/text/to_stderr.hpp"
@@ -119,9 +120,11 @@ void run_convolve(const ConvolveOptions& options) {
                           .weigh_by_alpha = options.alpha == "weighted",
                           .variant = options.variant};
     const Device device = device_for(options, how.filter);
-    io::Image image = io::read_image(options.input, options.max_image);
-    const apps::FilterRun run = apps::apply_filter(device, options.input, image, how);
-    const io::Losses losses = io::write_image(options.output, image, jpeg_options(options));
+    io::Image image = device::in_range("read image", [&] { return io::read_image(options.input, options.max_image); });
+    const apps::FilterRun run =
+        device::in_range("filter image", [&] { return apps::apply_filter(device, options.input, image, how); });
+    const io::Losses losses =
+        device::in_range("write image", [&] { return io::write_image(options.output, image, jpeg_options(options)); });
     tell(options, image, losses, device, run);
 }
 

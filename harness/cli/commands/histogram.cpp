@@ -20,6 +20,7 @@
 #include "harness/base/files/replaced_file.hpp"
 #include "harness/base/files/same_file.hpp"
 #include "harness/base/progress.hpp"
+#include "harness/base/range.hpp"
 #include "harness/base/text/counted.hpp"
 #include "harness/base/text/printable.hpp"
 #include "harness/base/text/to_stderr.hpp"
@@ -59,7 +60,10 @@ using Chunk = std::vector<std::uint8_t>;
 Outcome count(const Device& device, const HistogramOptions& options, io::ByteFile& file, Chunk (&chunks)[2]) {
     const double start = steady_seconds();
     const auto read_ahead = [&](Chunk& chunk) {
-        return std::async(std::launch::async, [&file, &chunk] { return file.read(chunk); });
+        return std::async(std::launch::async, [&file, &chunk] {
+            const device::Range range("read bytes");
+            return file.read(chunk);
+        });
     };
     RunProgress progress(options.quiet);
     Outcome outcome;
@@ -70,6 +74,7 @@ Outcome count(const Device& device, const HistogramOptions& options, io::ByteFil
         const bool last = size < chunk.size();
         if (!last) next = read_ahead(chunks[turn ^ 1]);
         Histogram256 counts{};
+        const device::Range range("count bytes");
         const double before = steady_seconds();
         succeed_or_fail(count_bytes(device, chunk.data(), static_cast<std::int64_t>(size), counts.data(),
                                     {.variant = options.variant}));
@@ -135,11 +140,13 @@ nlohmann::ordered_json as_json(const HistogramOptions& options, const Device& de
 void run_pixels(const HistogramOptions& options) {
     refuse_same_files({}, {{"", options.input}, {"--mask", options.mask}});
     const Device device = device_of(options.device);
-    const io::Image image = io::read_image(options.input, options.max_image);
+    const io::Image image =
+        device::in_range("read image", [&] { return io::read_image(options.input, options.max_image); });
     std::optional<io::Image> mask;
     if (!options.mask.empty()) mask = io::read_image(options.mask, options.max_image);
-    const apps::PixelCounts counts =
-        apps::count_pixels(device, image, mask ? &*mask : nullptr, options.mask, options.variant);
+    const apps::PixelCounts counts = device::in_range("count pixels", [&] {
+        return apps::count_pixels(device, image, mask ? &*mask : nullptr, options.mask, options.variant);
+    });
     if (options.explain) to_stderr("{}\n", counts.explanation.text());
     if (options.json || options.format == "json")
         print_json(as_json(options, device, image, counts));

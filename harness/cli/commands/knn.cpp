@@ -17,6 +17,7 @@
 #include "harness/base/files/replaced_file.hpp"
 #include "harness/base/files/same_file.hpp"
 #include "harness/base/progress.hpp"
+#include "harness/base/range.hpp"
 #include "harness/base/text/counted.hpp"
 #include "harness/base/text/to_stderr.hpp"
 #include "harness/cli/command.hpp"
@@ -100,6 +101,7 @@ Outcome predict_all(KnnInput& input, apps::KnnSession& session, PredictionWriter
     const double start = steady_seconds();
     const auto read_ahead = [&] {
         return std::async(std::launch::async, [&input, rows_per_chunk]() -> std::optional<Chunk> {
+            const device::Range range("read rows");
             Chunk chunk;
             if (!input.read(chunk.rows, rows_per_chunk)) return std::nullopt;
             chunk.share = input.share();
@@ -111,9 +113,11 @@ Outcome predict_all(KnnInput& input, apps::KnnSession& session, PredictionWriter
     auto next = read_ahead();
     while (const auto chunk = next.get()) {
         next = read_ahead();
-        const apps::Predictions predictions = session.predict(chunk->rows);
+        const apps::Predictions predictions =
+            device::in_range("predict rows", [&] { return session.predict(chunk->rows); });
         outcome.rows += static_cast<std::int64_t>(chunk->rows.size());
         outcome.score.add(predictions, chunk->rows);
+        const device::Range range("write predictions");
         if (writer) writer->write(predictions, chunk->rows, input.test_numbers, input.train_numbers);
         progress.show(counted(outcome.rows, "row"), chunk->share);
     }
@@ -197,7 +201,7 @@ void run_knn(KnnOptions& options) {
     const Device device = device_of(options.device);
     const std::size_t memory = options.memory > 0 ? options.memory : default_memory(device);
     options.table.max_bytes = options.memory > 0 ? memory : std::min(memory, io::available_memory() / 2);
-    const std::unique_ptr<KnnInput> read = read_input(options);
+    const std::unique_ptr<KnnInput> read = device::in_range("read tables", [&] { return read_input(options); });
     KnnInput& input = *read;
 
     apps::KnnSettings settings{.k = options.k,
@@ -214,8 +218,11 @@ void run_knn(KnnOptions& options) {
                                .probabilities = options.probabilities,
                                .leave_one_out = options.leave_one_out,
                                .memory = memory};
-    if (!options.ks.empty()) settings.k = choose_k(device, input.train, settings, options);
+    if (!options.ks.empty())
+        settings.k = device::in_range("choose k", [&] { return choose_k(device, input.train, settings, options); });
+    std::optional<device::Range> training("train");
     apps::KnnSession session(device, input.train.schema, std::move(input.train.rows), settings);
+    training.reset();
     // Without a truth to compare with and without a file to write to, the predictions are the output.
     std::optional<PredictionWriter> writer;
     if (!options.output.empty() || (!input.truth_known && !options.json))

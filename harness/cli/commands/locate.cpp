@@ -16,6 +16,7 @@
 #include "harness/base/files/replaced_file.hpp"
 #include "harness/base/files/same_file.hpp"
 #include "harness/base/progress.hpp"
+#include "harness/base/range.hpp"
 #include "harness/base/text/counted.hpp"
 #include "harness/base/text/printable.hpp"
 #include "harness/base/text/to_stderr.hpp"
@@ -155,12 +156,15 @@ void run_locate(LocateOptions& options) {
                                                          : seismic::Overlap::refuse;
     options.record.longest_gap = parse_duration(options.max_gap, "--max-gap");
     std::unique_ptr<seismic::Record> record;
-    const seismic::Receivers receivers = receivers_for(options, record);
+    const seismic::Receivers receivers =
+        device::in_range("open record", [&] { return receivers_for(options, record); });
     refuse_to_destroy_inputs(options, *record);
     settings.window = parse_samples(options.window, record->rate(), "--window");
     record = conditioned(std::move(record), options);
 
+    std::optional<device::Range> planning("plan");
     apps::LocateSession session(device, *record, receivers, settings);
+    planning.reset();
     if (options.explain) to_stderr("{}\n", session.pipeline().explanation());
     if (!options.quiet) {
         tell_channels(*record, receivers);
@@ -169,6 +173,7 @@ void run_locate(LocateOptions& options) {
     std::optional<WindowTable> table;
     if (!options.output.empty()) table.emplace(options.output, settings.grid, *record);
     {
+        const device::Range range("locate");
         // Windows go to the standard output as they are done; a cube goes there when all are.
         RunProgress progress(options.quiet || (options.output == kStandardStream && stdout_is_terminal()));
         session.run([&](const seismic::Window& window, const apps::Location& best) {

@@ -6,25 +6,19 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <iterator>
-#include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <sstream>
 
 #include "harness/base/text/to_stderr.hpp"
 #include "harness/base/text/to_stdout.hpp"
 #include "harness/bench/records/journal.hpp"
 #include "harness/bench/records/merge.hpp"
-#include "harness/bench/records/results.hpp"
 #include "harness/bench/report/winners.hpp"
-#include "harness/bench/sweep/record/resume.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/measured_devices.hpp"
 #include "harness/cli/measuring.hpp"
 #include "harness/cli/parse.hpp"
 #include "harness/cli/print_json.hpp"
+#include "harness/cli/suites.hpp"
 #include "harness/cli/sweep_report.hpp"
 
 namespace espalier::bench::cli {
@@ -39,59 +33,6 @@ struct Arguments {
     int drawn = 0;
     bool no_merge = false, no_ceilings = false, quick = false;
 };
-
-/// Families that leave nothing to choose keep their default problems.
-void draw_from_domains(SweepOptions& options, std::size_t count) {
-    options.sample = true;
-    options.problems = [count, seed = options.seed, effort = options.effort](const Family& family,
-                                                                             const DeviceInfo& device) {
-        return family.domain(device.kind).empty() ? family.default_problems(device.kind, effort)
-                                                  : draw_problems(family, device.kind, seed, Stream::sweep, count);
-    };
-}
-
-/// Whether a case that tables have, "K3 K4", is of one of those that are asked for; of any if none is.
-bool is_of(const std::string& tables, const std::vector<std::string>& wanted) {
-    std::istringstream names(tables);
-    return std::any_of(std::istream_iterator<std::string>(names), {},
-                       [&](const std::string& name) { return wanted.empty() || std::ranges::count(wanted, name) > 0; });
-}
-
-/// The source documents' own problems and, of each, the choices that they compare. They are filed apart, in folders
-/// called "published": nothing that trains reads these. `tables`: only the cases of these, of all if there are none.
-void measure_published(SweepOptions& options, const std::vector<std::string>& tables, bool own_journals) {
-    options.problems = [](const Family& family, const DeviceInfo& device) {
-        return published_problems(family, device.kind);
-    };
-    const auto of = [known = std::make_shared<std::map<const Family*, std::vector<PublishedProblem>>>()](
-                        const Family& family) -> const std::vector<PublishedProblem>& {
-        auto [entry, added] = known->try_emplace(&family);
-        if (added) entry->second = family.published();
-        return entry->second;
-    };
-    options.has_case = [of, tables](const Family& family, std::string_view problem, const VariantInfo& variant,
-                                    const Configuration& configuration) {
-        return is_of(tables_with(of(family), problem, variant.name, configuration), tables);
-    };
-    options.every_counter = true;
-    options.forecast_folder = options.results_folder;
-    options.results_folder /= "published";
-    if (!own_journals) options.journal_folder /= "published";
-}
-
-/// Measures the problems that a device's results have, whoever chose them.
-void measure_recorded(SweepOptions& options) {
-    options.problems = [results = options.results_folder](const Family& family, const DeviceInfo& device) {
-        const std::filesystem::path folder = results / device.key;
-        if (!std::filesystem::exists(folder / "device.json"))
-            throw Failure(ExitCode::bad_data, "--suite recorded: there are no results of " + device.key + " in " +
-                                                  results.string() + "; sweep without --suite, or name --results");
-        std::set<std::string> keys;
-        const std::vector<std::string> families{std::string(family.name())};
-        for (CaseRecord& record : load_results(folder, families).cases) keys.insert(std::move(record.problem));
-        return std::vector<std::string>(keys.begin(), keys.end());
-    };
-}
 
 SweepOptions interpret(const Arguments& arguments) {
     SweepOptions options = interpret(arguments.measuring);
@@ -113,12 +54,17 @@ SweepOptions interpret(const Arguments& arguments) {
     if (!arguments.shard.empty()) std::tie(options.shard, options.shards) = parse_shard(arguments.shard);
     for (const auto& axis : arguments.axes) options.axes.push_back(parse_axis(axis));
     if (arguments.drawn > 0) draw_from_domains(options, static_cast<std::size_t>(arguments.drawn));
-    if (arguments.suite == "published")
-        measure_published(options, arguments.tables, options.journal_folder != SweepOptions{}.journal_folder);
-    if (arguments.suite == "recorded") measure_recorded(options);
+    if (arguments.suite == "published") {
+        choose_published(options, arguments.tables);
+        options.forecast_folder = options.results_folder;
+        options.results_folder /= "published";
+        if (options.journal_folder == SweepOptions{}.journal_folder) options.journal_folder /= "published";
+    }
+    if (arguments.suite == "recorded") choose_recorded(options);
     options.merge = !arguments.no_merge;
     options.ceilings = !arguments.no_ceilings;
-    if (options.counters == CounterMode::only) options.resume = true;
+    if (options.counters == CounterMode::only && !options.problems && options.axes.empty())
+        choose_what_explains(options);
     return options;
 }
 
@@ -136,7 +82,10 @@ void print_winners(const SweepSummary& summary) {
 
 void merge_after(const SweepOptions& options, const SweepSummary& summary) {
     const std::vector<std::filesystem::path> journals(summary.journals.begin(), summary.journals.end());
-    for (const MergeReport& report : merge_journals(journals, options.results_folder, {}))
+    MergeOptions merging;
+    if (options.counters == CounterMode::only)  // which adds to the records that are there, whatever they are of
+        merging.allow_drivers = merging.allow_builds = merging.allow_caches = true;
+    for (const MergeReport& report : merge_journals(journals, options.results_folder, merging))
         if (!options.quiet) to_stderr("{}", describe(report, options.results_folder));
 }
 
@@ -215,7 +164,9 @@ void add_sweep(CLI::App& program, ExitCode& code) {
         ->capture_default_str();
     command
         .add_option("--counters", arguments.counters,
-                    "hardware counters, in a pass of their own; only: those that the journal's records lack")
+                    "hardware counters, in a pass of their own; only: those that records on file lack, without timing "
+                    "anything again: where no problems are named, of the documented variants on 40 problems of each "
+                    "family and of what each leaf of the trees chooses")
         ->check(one_of({"off", "auto", "require", "only"}))
         ->capture_default_str();
     command.add_flag("--no-ceilings", arguments.no_ceilings,

@@ -8,6 +8,7 @@
 
 #include "harness/bench/families/domain.hpp"
 #include "harness/bench/judge/choices.hpp"
+#include "harness/bench/judge/to_count.hpp"
 #include "harness/bench/judge/unseen.hpp"
 #include "harness/bench/records/results.hpp"
 #include "kernels/dispatch/families.hpp"
@@ -202,6 +203,89 @@ TEST(Judge, CompiledTreesAreThoseOfTheResults) {
         }
     }
     EXPECT_GE(judged, 7U);
+}
+
+/// The committed convolutions of an H200: several documented variants, and a tree of some leaves.
+class ToCount : public testing::Test {
+protected:
+    ToCount() : device_(load_device(folder_)), cases_(load_cases(cases_file(folder_, "convolution_2d"))) {
+        std::erase_if(cases_, [](const CaseRecord& one) { return one.status != Status::ok; });
+    }
+
+    std::set<std::string> keys(std::size_t problems) const {
+        return cases_to_count(*family_, device_, cases_, problems);
+    }
+
+    /// The problems of a documented variant's cases among these.
+    std::size_t problems_of(const std::string& variant, const std::set<std::string>& keys, bool counted = false) const {
+        std::set<std::string> problems;
+        for (const CaseRecord& one : cases_)
+            if (one.variant == variant && keys.contains(one.key()) && (!counted || !one.counters.empty()))
+                problems.insert(one.problem);
+        return problems.size();
+    }
+
+    const std::filesystem::path folder_ = std::filesystem::path(ESPALIER_RESULTS) / "nvidia-h200";
+    const Family* family_ = find_family("convolution_2d");
+    DeviceInfo device_;
+    std::vector<CaseRecord> cases_;
+};
+
+TEST_F(ToCount, DocumentedVariantsHaveSoManyProblems) {
+    std::size_t variants = 0;
+    for (const VariantInfo& variant : family_->variants()) {
+        if (variant.role != Role::documented || variant.kind != DeviceKind::cuda) continue;
+        const std::string name(variant.name);
+        std::set<std::string> all;
+        for (const CaseRecord& one : cases_) all.insert(one.key());
+        const std::size_t there = problems_of(name, all);
+        EXPECT_GE(problems_of(name, keys(40)), std::min<std::size_t>(40, there)) << name;
+        if (there > 40) EXPECT_LT(problems_of(name, keys(5)), problems_of(name, keys(40))) << name;
+        variants += there > 40;
+    }
+    EXPECT_GE(variants, 2U);
+}
+
+TEST_F(ToCount, DrawnProblemsThatAreCountedComeFirst) {
+    std::set<std::string> grid;
+    for (const Effort effort : {Effort::quick, Effort::standard, Effort::full})
+        for (const std::string& problem : family_->default_problems(device_.kind, effort)) grid.insert(problem);
+    std::set<std::string> counted;
+    for (CaseRecord& one : cases_) {
+        one.counters.clear();
+        if (one.variant != "shared_float") continue;
+        if (grid.contains(one.problem)) one.counters = {{"x", 1}};
+        if (!grid.contains(one.problem) && counted.size() < 3) counted.insert(one.problem);
+        if (counted.contains(one.problem)) one.counters = {{"x", 1}};
+    }
+    ASSERT_EQ(counted.size(), 3U);
+    std::set<std::string> leaves = keys(0), found;
+    for (const std::string& key : keys(3)) {
+        if (leaves.contains(key)) continue;
+        for (const CaseRecord& one : cases_)
+            if (one.key() == key && one.variant == "shared_float") found.insert(one.problem);
+    }
+    EXPECT_EQ(found, counted);
+}
+
+TEST_F(ToCount, LeavesHaveTheirChoiceAndTheNextVariant) {
+    const std::set<std::string> chosen = keys(0);
+    std::map<int, std::set<std::string>> variants, measured;  // by leaf
+    for (const CaseRecord& one : cases_) {
+        const auto why = explain("convolution_2d", one.problem, device_, nullptr);
+        ASSERT_TRUE(why);
+        if (why.value().tree_device != device_.key) continue;
+        const Explanation::RankedChoice& first = why.value().ranking.front();
+        const std::string& runs = first.same_as.empty() ? first.configuration : first.same_as;
+        if (first.variant == one.variant && runs == one.configuration) measured[why.value().leaf].insert(one.variant);
+        if (chosen.contains(one.key())) variants[why.value().leaf].insert(one.variant);
+    }
+    ASSERT_GE(measured.size(), 2U);
+    for (const auto& [leaf, first] : measured) {
+        EXPECT_TRUE(variants[leaf].contains(*first.begin())) << leaf;
+        EXPECT_LE(variants[leaf].size(), 2U);
+    }
+    EXPECT_LE(chosen.size(), 2 * variants.size()) << "and no more";
 }
 
 }  // namespace

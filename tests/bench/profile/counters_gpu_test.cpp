@@ -2,11 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "harness/bench/profile/activity.hpp"
+#include "harness/bench/profile/ceilings.hpp"
 #include "harness/bench/profile/counters.hpp"
 #include "kernels/device/runtime.hpp"
 
@@ -92,6 +96,71 @@ TEST_F(Counters, LaunchesThatShareThePassesAreToldApart) {
     ASSERT_EQ(readings.size(), copies.size());
     for (std::size_t i = 0; i < kSizes.size(); ++i)
         EXPECT_NEAR(value_of(readings[i], "dram__bytes_read.sum"), kSizes[i], 0.05 * kSizes[i]) << i;
+}
+
+TEST_F(Counters, LaunchesAreDescribed) {
+    const Buffer buffer(64 << 20);
+    const auto readings = describe_launches([&] {
+        launch_nothing();
+        read_through(buffer.data(), buffer.size());
+    });
+    EXPECT_EQ(value_of(readings, "launch__kernels"), 2);
+    EXPECT_EQ(value_of(readings, "launch__block_size"), 256) << "of the kernel that takes longer";
+    EXPECT_EQ(value_of(readings, "launch__grid_size"), 1024);
+    EXPECT_EQ(value_of(readings, "launch__local_mem_per_thread"), 0);
+    EXPECT_GT(value_of(readings, "launch__share_of_time"), 0.5);
+    const double registers = value_of(readings, "launch__registers_per_thread");
+    EXPECT_GE(registers, 16);
+    EXPECT_LE(registers, 64);
+    double least = value_of(readings, "launch__occupancy_limit_warps");
+    EXPECT_EQ(least, 8) << "2,048 threads";
+    for (const char* limit : {"registers", "shared_mem", "blocks"})
+        least = std::min(least, value_of(readings, std::string("launch__occupancy_limit_") + limit));
+    EXPECT_DOUBLE_EQ(value_of(readings, "sm__maximum_warps_per_active_cycle_pct"), 100 * least * 256 / 2048);
+}
+
+TEST_F(Counters, WhatCannotBeCollectedTogetherCostsNoOthers) {
+    const std::string_view metrics[] = {"no__such_metric.sum", "gpu__time_duration.sum", "nor__this_one.avg",
+                                        "dram__bytes_read.sum"};
+    std::string reason;
+    const auto session = open_counters(metrics, reason);
+    ASSERT_TRUE(session) << reason;
+    const Buffer buffer(1 << 20);
+    const auto readings = measure_one(*session, [&] { fill(buffer.data(), 0, buffer.size()); });
+    ASSERT_EQ(readings.size(), 4U);
+    EXPECT_TRUE(readings[1].value && readings[3].value);
+    EXPECT_NE(readings[0].reason.find("has no such metric"), std::string::npos);
+    EXPECT_FALSE(readings[2].value);
+}
+
+TEST_F(Counters, CountersAreTheSameAfterATrace) {
+    const Buffer buffer(64 << 20);
+    const auto launch = [&] { read_through(buffer.data(), buffer.size()); };
+    std::string reason;
+    const auto session = open_counters(full_counters(), reason);
+    ASSERT_TRUE(session) << reason;
+    const double before = value_of(measure_one(*session, launch), "smsp__inst_executed.sum");
+    describe_launches(launch);
+    EXPECT_DOUBLE_EQ(value_of(measure_one(*session, launch), "smsp__inst_executed.sum"), before);
+}
+
+TEST_F(Counters, ATraceHasWhatRanInItsOrder) {
+    const Buffer buffer(64 << 20);
+    std::string reason;
+    const auto trace = trace_activity(reason);
+    ASSERT_TRUE(trace) << reason;
+    EXPECT_FALSE(trace_activity(reason)) << "one at a time";
+    const std::uint64_t before = activity_clock_ns();
+    fill(buffer.data(), 0, buffer.size());
+    read_through(buffer.data(), buffer.size());
+    const auto activities = trace->take();
+    ASSERT_EQ(activities.size(), 2U);
+    EXPECT_EQ(activities[0].name, "fill");
+    EXPECT_TRUE(activities[1].is_kernel);
+    EXPECT_NE(activities[1].name.find("read"), std::string::npos);
+    EXPECT_GE(activities[0].start_ns, before);
+    EXPECT_LE(activities[1].end_ns, activity_clock_ns());
+    EXPECT_LE(activities[0].end_ns, activities[1].start_ns);
 }
 
 }  // namespace

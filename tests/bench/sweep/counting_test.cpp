@@ -10,7 +10,7 @@
 #include "harness/bench/records/results.hpp"
 #include "harness/bench/sweep/plan/task_list.hpp"
 #include "harness/bench/sweep/record/case_records.hpp"
-#include "harness/bench/sweep/record/resume.hpp"
+#include "harness/bench/sweep/record/uncounted.hpp"
 #include "harness/bench/sweep/worker/case_counters.hpp"
 #include "tests/bench/sweep/timed_outcome.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -94,6 +94,15 @@ TEST_F(Counting, TasksAreHandedOutOnceInRandomOrder) {
     EXPECT_EQ(list.remaining(), 0U);
 }
 
+TEST_F(Counting, NoTaskIsBegunAfterTheTimeIsUp) {
+    TaskList list(std::vector<Task>(2), 1);
+    const auto task = list.next({.seconds_left = 5});
+    ASSERT_TRUE(task);
+    EXPECT_EQ(task->seconds, 5) << "it ends with the time";
+    EXPECT_FALSE(list.next({.seconds_left = 0}));
+    EXPECT_EQ(list.remaining(), 1U);
+}
+
 TEST_F(Counting, AddsCountersToTheRecordAndLeavesTheRestAlone) {
     const std::size_t first = runnable(0).front(), second = runnable(0).back();
     PlannedProblem planned = plan_.problems[0];
@@ -108,7 +117,7 @@ TEST_F(Counting, AddsCountersToTheRecordAndLeavesTheRestAlone) {
     const auto records = with_counters(latest_by_case(recorded_.records), later, planned, outcome);
     ASSERT_EQ(records.size(), 2U);
     EXPECT_EQ(records[0].counters, (Counters{{"a", 1}, {"b", 2}}));
-    EXPECT_EQ(records[0].counters_reason, "");
+    EXPECT_EQ(records[0].counters_reason, "collected in session " + later.session);
     EXPECT_EQ(records[1].status, Status::ok) << "it was right when it was timed";
     EXPECT_EQ(records[1].counters_reason, "it fell off the bus");
     for (std::size_t i = 0; i < 2; ++i) {
@@ -118,6 +127,96 @@ TEST_F(Counting, AddsCountersToTheRecordAndLeavesTheRestAlone) {
         EXPECT_EQ(records[i].time_ns, before.time_ns);
     }
     EXPECT_TRUE(with_counters({}, later, planned, outcome).empty());
+}
+
+TEST_F(Counting, SaysWhatCountedIfItWasNotWhatTimed) {
+    PlannedProblem planned = plan_.problems[0];
+    planned.cases = {planned.cases[runnable(0).front()]};
+    ProblemOutcome outcome;
+    outcome.cases.resize(1);
+    outcome.cases[0].counters = {{"a", 1}};
+    outcome.cases[0].counters_reason = "b: no such metric";
+    RecordFrame later = frame_;
+    later.session = "2026-02-02T00:00:00Z-1";
+    later.driver = "another";
+    later.build = "a newer one";
+    const auto records = with_counters(latest_by_case(recorded_.records), later, planned, outcome);
+    ASSERT_EQ(records.size(), 1U);
+    EXPECT_EQ(records[0].counters_reason,
+              "collected in session 2026-02-02T00:00:00Z-1, with driver another and some, by a newer one; "
+              "b: no such metric");
+    EXPECT_EQ(records[0].provenance.driver, frame_.driver);
+    EXPECT_EQ(records[0].provenance.build, frame_.build);
+}
+
+TEST_F(Counting, LeavesOutWhatTimeDidNotSufficeFor) {
+    PlannedProblem planned = plan_.problems[0];
+    planned.cases = {planned.cases[runnable(0).front()], planned.cases[runnable(0).back()]};
+    ProblemOutcome outcome;
+    outcome.cases.resize(2);
+    outcome.cases[0].counters_reason = kTimeBudget;  // the other one was not even reached
+    EXPECT_TRUE(with_counters(latest_by_case(recorded_.records), frame_, planned, outcome).empty());
+}
+
+/// A results folder and a journal of the fixture's records.
+class CountingOnFile : public Counting {
+protected:
+    CountingOnFile() {
+        results_ = folder_ / frame_.device.key;
+        frame_.device.bytes_per_second = 5e9;
+        save_results(results_, {.device = frame_.device, .cases = recorded_.records, .missing = {}});
+    }
+
+    std::size_t tasks_of(const Recorded& recorded) const { return without_counters(plan_, recorded).size(); }
+
+    TemporaryFolder folder_;
+    std::filesystem::path results_;
+};
+
+TEST_F(CountingOnFile, ResultsNeedNoJournal) {
+    RecordFrame today = frame_;
+    today.build = today.driver = "newer";
+    today.device.bytes_per_second = 0;
+    const Recorded found = what_can_be_counted(results_, {}, plan_, today);
+    EXPECT_EQ(found.records.size(), runnable(0).size() + runnable(1).size());
+    EXPECT_TRUE(found.open.empty()) << "nothing is timed again";
+    EXPECT_EQ(today.device.bytes_per_second, 5e9) << "the ceilings on file stay those of the device";
+    EXPECT_EQ(tasks_of(found), 2U);
+    EXPECT_TRUE(what_can_be_counted(folder_ / "nothing", {}, plan_, today).records.empty());
+}
+
+TEST_F(CountingOnFile, AJournalGoesOnWhereItStopped) {
+    CaseRecord counted = record_of(0, runnable(0).front());
+    counted.counters = {{"x", 1}};
+    const std::filesystem::path journal = folder_ / "journal.jsonl";
+    JournalWriter(journal).append(std::vector{counted});
+    const Recorded found = what_can_be_counted(results_, {journal}, plan_, frame_);
+    for (const Task& task : without_counters(plan_, found))
+        if (task.problem == 0) EXPECT_FALSE(std::ranges::count(task.cases, runnable(0).front()));
+}
+
+TEST_F(CountingOnFile, OtherSourcesAndCachesAreNotCounted) {
+    for (CaseRecord& record : recorded_.records) record.provenance.source_id = std::string(64, '0');
+    save_results(results_, {.device = frame_.device, .cases = recorded_.records, .missing = {}});
+    EXPECT_EQ(tasks_of(what_can_be_counted(results_, {}, plan_, frame_)), 0U);
+    RecordFrame cold = frame_;
+    cold.caches = Caches::cold;
+    EXPECT_TRUE(what_can_be_counted(results_, {}, plan_, cold).records.empty());
+}
+
+TEST_F(Counting, ForecastIsOfPassesAndTimesOnFile) {
+    const auto tasks = without_counters(plan_, recorded_);
+    const double short_runs = counting_seconds(plan_, recorded_, tasks, 14);
+    EXPECT_GT(short_runs, counting_seconds(plan_, recorded_, tasks, 1));
+    EXPECT_EQ(counting_seconds(plan_, recorded_, {}, 14), 0);
+    for (CaseRecord& record : recorded_.records) record.time_ns = 1e9;
+    const double cases = static_cast<double>(runnable(0).size() + runnable(1).size());
+    const double long_runs = counting_seconds(plan_, recorded_, tasks, 14);
+    EXPECT_GT(long_runs, 3 * cases) << "a run to see how long it takes, one to describe it, one to count it";
+    EXPECT_LT(long_runs, 3.5 * cases) << "one pass is all that long runs get";
+    for (PlannedProblem& planned : plan_.problems) planned.every_counter = true;
+    EXPECT_GT(counting_seconds(plan_, recorded_, tasks, 14), 16 * cases);
+    EXPECT_NE(describe_uncounted("gpu", recorded_, tasks, 14, 90).find("in 14 passes takes about"), std::string::npos);
 }
 
 TEST_F(Counting, GoesToTheRecordThatMergingKeeps) {

@@ -79,7 +79,6 @@ TEST_F(Forecasts, CountersAreForeseenOnlyWhereTheyAreAskedFor) {
     record(dot(1000), "2026-01-01", 5, 2);
     EXPECT_DOUBLE_EQ(forecast(CounterMode::off).seconds(dot(1000), kUnknown), 3);
     EXPECT_DOUBLE_EQ(forecast(CounterMode::automatic).seconds(dot(1000), kUnknown), 5);
-    EXPECT_DOUBLE_EQ(forecast(CounterMode::only).seconds(dot(1000), kUnknown), 2);
 }
 
 TEST_F(Forecasts, CountersOfAProblemThatWasOnlyTimedTakeAsLongAsOthersDid) {

@@ -92,6 +92,7 @@ public:
         return image;
     }
 
+    /// NaN for those that cannot be evaluated.
     [[nodiscard]] std::vector<double> evaluate(std::vector<const char*>& names, const std::vector<std::uint8_t>& data,
                                                std::size_t range) const {
         std::vector<double> values(names.size(), std::nan(""));
@@ -103,7 +104,13 @@ public:
         p.ppMetricNames = names.data();
         p.numMetrics = names.size();
         p.pMetricValues = values.data();
-        require(cupti_, cupti_.host_evaluate(&p), "cuptiProfilerHostEvaluateToGpuValues");
+        if (names.size() == 1) return cupti_.host_evaluate(&p) == CUPTI_SUCCESS ? values : std::vector{std::nan("")};
+        if (cupti_.host_evaluate(&p) == CUPTI_SUCCESS) return values;
+        // Each alone: one that cannot be evaluated costs no others.
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            std::vector<const char*> one{names[i]};
+            values[i] = evaluate(one, data, range).front();
+        }
         return values;
     }
 
@@ -235,13 +242,12 @@ public:
     CuptiSession(const Cupti& cupti, std::span<const std::string_view> metrics)
         : cupti_(cupti), initialised_(cupti), chip_(chip_name()), availability_(counter_availability()) {
         for (const std::string_view metric : metrics) metrics_.push_back({std::string(metric)});
-        if (!add_metrics()) {
-            for (Metric& metric : metrics_) metric.known = known(metric.name);
-            if (std::ranges::none_of(metrics_, &Metric::known))
+        if (!configure()) {
+            leave_out_what_fails();
+            if (std::ranges::all_of(metrics_, [](const Metric& metric) { return !metric.left_out.empty(); }))
                 throw std::runtime_error("this GPU has none of the metrics asked for");
-            if (!add_metrics()) throw std::runtime_error("CUPTI cannot collect these metrics together");
+            if (!configure()) throw std::runtime_error("CUPTI cannot collect these metrics together");
         }
-        configuration_ = host_->configuration();
         ESPALIER_CUPTI_PARAMS(CUpti_Profiler_Host_GetNumOfPasses_Params, p);
         p.configImageSize = configuration_.size();
         p.pConfigImage = configuration_.data();
@@ -264,7 +270,7 @@ public:
 private:
     struct Metric {
         std::string name;
-        bool known = true;  ///< to this chip, as far as has been asked
+        std::string left_out{};  ///< why it is not collected; empty if it is
     };
 
     /// Ranges are named after their launches.
@@ -282,8 +288,8 @@ private:
         std::vector<CounterReading> readings;
         std::size_t next = 0;
         for (const Metric& metric : metrics_) {
-            if (!metric.known) {
-                readings.push_back({metric.name, std::nullopt, "this GPU (" + chip_ + ") has no such metric"});
+            if (!metric.left_out.empty()) {
+                readings.push_back({metric.name, std::nullopt, metric.left_out});
                 continue;
             }
             const double value = values[next++];
@@ -314,19 +320,42 @@ private:
         return image;
     }
 
-    /// All that are known, to a new host object. False if it refuses, which it does as a whole.
-    bool add_metrics() {
+    /// All that are not left out, by a new host object. False if it refuses, which it does as a whole.
+    bool configure() {
         names_.clear();
         for (const Metric& metric : metrics_)
-            if (metric.known) names_.push_back(metric.name.c_str());
+            if (metric.left_out.empty()) names_.push_back(metric.name.c_str());
         host_ = std::make_unique<HostObject>(cupti_, chip_.c_str(), availability_);
-        return host_->add(names_);
+        configuration_ = configured(*host_, names_);
+        return !configuration_.empty();
     }
 
-    /// One unknown name fails a whole list and spoils its host object, so each is tried on one of its own.
-    bool known(const std::string& name) const {
-        std::vector<const char*> one{name.c_str()};
-        return HostObject(cupti_, chip_.c_str(), availability_).add(one);
+    /// One name that fails spoils a whole list and its host object, so each is tried on one of its own: alone, and with
+    /// those that were found to work before it.
+    void leave_out_what_fails() {
+        std::vector<const char*> working;
+        for (Metric& metric : metrics_) {
+            working.push_back(metric.name.c_str());
+            if (works(working)) continue;
+            working.pop_back();
+            metric.left_out = works({metric.name.c_str()})
+                                  ? "this GPU (" + chip_ + ") cannot collect it with the others"
+                                  : "this GPU (" + chip_ + ") has no such metric";
+        }
+    }
+
+    bool works(std::vector<const char*> names) const {
+        HostObject host(cupti_, chip_.c_str(), availability_);
+        return !configured(host, names).empty();
+    }
+
+    /// Empty if the host object refuses them.
+    static std::vector<std::uint8_t> configured(HostObject& host, std::vector<const char*>& names) {
+        try {
+            if (!names.empty() && host.add(names)) return host.configuration();
+        } catch (const CuptiError&) {  // it knows the names and cannot collect them together
+        }
+        return {};
     }
 
     const Cupti& cupti_;

@@ -42,6 +42,12 @@ bool load(Cupti& c, std::string& reason) {
     void* library = open_library(reason);
     if (!library) return false;
     return find(library, "cuptiGetResultString", c.get_result_string, reason) &&
+           find(library, "cuptiGetTimestamp", c.get_timestamp, reason) &&
+           find(library, "cuptiActivityRegisterCallbacks", c.activity_register_callbacks, reason) &&
+           find(library, "cuptiActivityEnable", c.activity_enable, reason) &&
+           find(library, "cuptiActivityDisable", c.activity_disable, reason) &&
+           find(library, "cuptiActivityFlushAll", c.activity_flush_all, reason) &&
+           find(library, "cuptiActivityGetNextRecord", c.activity_get_next_record, reason) &&
            find(library, "cuptiDeviceGetChipName", c.device_get_chip_name, reason) &&
            find(library, "cuptiProfilerInitialize", c.profiler_initialize, reason) &&
            find(library, "cuptiProfilerDeInitialize", c.profiler_deinitialize, reason) &&

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cuda.h>
+#include <cupti_activity.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
@@ -14,6 +15,12 @@ namespace espalier::device {
 /// that finds none says so instead of failing to start.
 struct Cupti {
     decltype(&cuptiGetResultString) get_result_string;
+    decltype(&cuptiGetTimestamp) get_timestamp;
+    decltype(&cuptiActivityRegisterCallbacks) activity_register_callbacks;
+    decltype(&cuptiActivityEnable) activity_enable;
+    decltype(&cuptiActivityDisable) activity_disable;
+    decltype(&cuptiActivityFlushAll) activity_flush_all;
+    decltype(&cuptiActivityGetNextRecord) activity_get_next_record;
     decltype(&cuptiDeviceGetChipName) device_get_chip_name;
     decltype(&cuptiProfilerInitialize) profiler_initialize;
     decltype(&cuptiProfilerDeInitialize) profiler_deinitialize;

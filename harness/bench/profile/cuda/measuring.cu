@@ -1,12 +1,12 @@
-// harness/bench/profile/ceilings.hpp and range.hpp on real GPUs.
+// harness/bench/profile/ceilings.hpp, and of timeline.hpp NVTX, on real GPUs.
 
 #include <nvtx3/nvToolsExt.h>
 
 #include <algorithm>
 
 #include "device/kernel.hpp"
-#include "harness/base/range.hpp"
 #include "harness/bench/profile/ceilings.hpp"
+#include "harness/bench/profile/timeline.hpp"
 
 namespace espalier::device {
 namespace {
@@ -147,7 +147,8 @@ std::string gpu_driver_version() {
     return "CUDA driver " + dotted(version);
 }
 
-Range::Range(const std::string& name) { nvtxRangePushA(name.c_str()); }
-Range::~Range() { nvtxRangePop(); }
+void push_nvtx_range(const char* name) { nvtxRangePushA(name); }
+void pop_nvtx_range() { nvtxRangePop(); }
+void mark_nvtx(const char* name) { nvtxMarkA(name); }
 
 }  // namespace espalier::device

@@ -1,8 +1,8 @@
-// harness/bench/profile/ceilings.hpp, clocks.hpp and range.hpp for the host executor, which is never timed or profiled.
+// harness/bench/profile/ceilings.hpp, clocks.hpp and NVTX for the host executor, which is never timed or profiled.
 
-#include "harness/base/range.hpp"
 #include "harness/bench/profile/ceilings.hpp"
 #include "harness/bench/profile/clocks.hpp"
+#include "harness/bench/profile/timeline.hpp"
 
 namespace espalier::device {
 
@@ -14,7 +14,8 @@ std::string gpu_driver_version() { return "none"; }
 
 ClockState read_clocks() { return {}; }
 
-Range::Range(const std::string&) {}
-Range::~Range() = default;
+void push_nvtx_range(const char*) {}
+void pop_nvtx_range() {}
+void mark_nvtx(const char*) {}
 
 }  // namespace espalier::device

@@ -20,7 +20,7 @@ double per_case(double seconds, std::size_t cases) { return cases == 0 ? 0 : sec
 
 Forecast::Forecast(const std::filesystem::path& results, const std::vector<std::filesystem::path>& journals,
                    CounterMode counters)
-    : measure_(counters != CounterMode::only), count_(counters != CounterMode::off) {
+    : count_(counters != CounterMode::off) {
     std::vector<CaseRecord> cases;
     if (exists(results / "device.json")) cases = load_results(results).cases;
     for (const auto& journal : journals) std::ranges::move(load_journal(journal).cases, std::back_inserter(cases));
@@ -66,8 +66,7 @@ double Forecast::seconds(const PlannedProblem& planned, double otherwise) const 
 
 double Forecast::estimate(const Taken& similar, std::size_t cases) const {
     const Taken& counted = similar.counted_cases > 0 ? similar : all_;
-    double each = 0;
-    if (measure_) each += per_case(similar.measuring, similar.cases);
+    double each = per_case(similar.measuring, similar.cases);
     if (count_) each += per_case(counted.counting, counted.counted_cases);
     return each * static_cast<double>(cases);
 }

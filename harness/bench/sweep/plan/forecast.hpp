@@ -13,7 +13,8 @@ namespace espalier::bench {
 struct CaseRecord;
 struct PlannedProblem;
 
-/// How long problems take, by what sweeps of this device have recorded in journals and the results folder.
+/// How long problems take that are timed, by what sweeps of this device have recorded in journals and the results
+/// folder.
 class Forecast {
 public:
     /// The folder may be missing.
@@ -36,7 +37,7 @@ private:
     void add(const CaseRecord& record);
     [[nodiscard]] double estimate(const Taken& similar, std::size_t cases) const;
 
-    bool measure_, count_;
+    bool count_;
     std::map<std::string, Problems> families_;
     Taken all_;
 };

@@ -19,7 +19,7 @@ enum class Verification {
     budgeted,  ///< several runs, on fresh inputs too; the oracle computes what it affords
     full       ///< the oracle computes everything, however long it takes
 };
-/// only: what earlier records lack, without timing anything again.
+/// only: what the records on file lack, without timing anything again.
 enum class CounterMode { off, automatic, require, only };
 
 /// The problems of a family on a device, as canonical keys.

@@ -10,7 +10,7 @@
 
 namespace espalier::bench {
 
-/// Hands out the tasks that it was given, each once, in random order.
+/// Hands out the tasks that it was given, each once, in random order, for as long as there is time.
 class TaskList final : public Strategy {
 public:
     TaskList(std::vector<Task> tasks, std::uint64_t seed) : tasks_(std::move(tasks)) {
@@ -18,10 +18,11 @@ public:
         std::shuffle(tasks_.begin(), tasks_.end(), random);
     }
 
-    std::optional<Task> next(const SchedulerState&) override {
-        if (tasks_.empty()) return std::nullopt;
+    std::optional<Task> next(const SchedulerState& state) override {
+        if (tasks_.empty() || state.seconds_left <= 0) return std::nullopt;
         Task task = std::move(tasks_.back());
         tasks_.pop_back();
+        task.seconds = std::min(task.seconds, state.seconds_left);
         return task;
     }
     void finished(const Task&, std::span<const CaseRecord>) override {}

@@ -34,6 +34,16 @@ void add_counters(CaseRecord& record, const ProblemOutcome::Case& ended, bool as
     if (record.counters.empty() && record.counters_reason.empty()) record.counters_reason = "not timed";
 }
 
+/// Says when counters were collected that are younger than the record's times, and what ran then if it was not the
+/// same.
+std::string collected(const RecordFrame& frame, const Provenance& timed, const std::string& missing) {
+    std::string text = "collected in session " + frame.session;
+    if (frame.driver != timed.driver || frame.runtime != timed.runtime)
+        text += ", with driver " + frame.driver + " and " + frame.runtime;
+    if (frame.build != timed.build) text += ", by " + frame.build;
+    return missing.empty() ? text : text + "; " + missing;
+}
+
 }  // namespace
 
 CaseRecord planned_record(const RecordFrame& frame, const PlannedProblem& planned, const PlannedCase& planned_case) {
@@ -88,9 +98,14 @@ std::vector<CaseRecord> with_counters(const std::map<std::string, const CaseReco
         const auto found = earlier.find(planned_record(frame, planned, planned.cases[i]).key());
         if (found == earlier.end()) continue;
         auto ended = outcome.cases[i];
-        if (ended.counters.empty() && ended.counters_reason.empty()) ended.counters_reason = ended.reason;
-        records.push_back(*found->second);
-        add_counters(records.back(), ended, true);
+        if (ended.counters_reason.empty() && ended.counters.empty()) ended.counters_reason = ended.reason;
+        const bool reached = !ended.counters_reason.empty() && ended.counters_reason != kTimeBudget;
+        if (ended.counters.empty() && !reached) continue;
+        CaseRecord record = *found->second;
+        if (!ended.counters.empty() && frame.session != record.provenance.session)
+            ended.counters_reason = collected(frame, record.provenance, ended.counters_reason);
+        add_counters(record, ended, true);
+        records.push_back(std::move(record));
     }
     return records;
 }

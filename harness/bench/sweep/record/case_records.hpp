@@ -27,8 +27,9 @@ CaseRecord planned_record(const RecordFrame& frame, const PlannedProblem& planne
 std::vector<CaseRecord> records_of(const RecordFrame& frame, const PlannedProblem& planned,
                                    const ProblemOutcome& outcome);
 
-/// Earlier records (`latest_by_case`) of a problem's planned cases with the counters that were collected since; what
-/// else they say stands. Those that are not among `earlier` are left out.
+/// Earlier records (`latest_by_case`) of a problem's planned cases with the counters that were collected since, and the
+/// session that did so in `counters_reason`; what else they say stands. Those that are not among `earlier`, or that
+/// time did not suffice for, are left out.
 std::vector<CaseRecord> with_counters(const std::map<std::string, const CaseRecord*>& earlier, const RecordFrame& frame,
                                       const PlannedProblem& planned, const ProblemOutcome& outcome);
 

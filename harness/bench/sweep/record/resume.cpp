@@ -74,21 +74,4 @@ Recorded what_is_recorded(const std::vector<fs::path>& journals, const SweepPlan
     return recorded;
 }
 
-std::vector<Task> without_counters(const SweepPlan& plan, const Recorded& recorded) {
-    const auto latest = latest_by_case(recorded.records);
-    std::vector<Task> tasks;
-    for (std::size_t i = 0; i < plan.problems.size(); ++i) {
-        const PlannedProblem& planned = plan.problems[i];
-        Task task{.problem = i};
-        for (std::size_t c = 0; c < planned.cases.size(); ++c) {
-            const auto found = latest.find(planned_record({}, planned, planned.cases[c]).key());
-            const bool timed = found != latest.end() && found->second->status == Status::ok;
-            if (planned.cases[c].unsupported.empty() && timed && found->second->counters.empty())
-                task.cases.push_back(c);
-        }
-        if (!task.cases.empty()) tasks.push_back(std::move(task));
-    }
-    return tasks;
-}
-
 }  // namespace espalier::bench

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "harness/bench/sweep/plan/plan.hpp"
-#include "harness/bench/sweep/plan/strategy.hpp"
 #include "harness/bench/sweep/record/case_records.hpp"
 
 namespace espalier::bench {
@@ -29,8 +28,5 @@ std::vector<std::filesystem::path> journals_of(const std::filesystem::path& fold
 /// between the parts of one sweep they should not change.
 Recorded what_is_recorded(const std::vector<std::filesystem::path>& journals, const SweepPlan& plan, RecordFrame& frame,
                           bool quiet_ones_only = false);
-
-/// The cases that are timed but have no counters, problem by problem.
-std::vector<Task> without_counters(const SweepPlan& plan, const Recorded& recorded);
 
 }  // namespace espalier::bench

@@ -10,6 +10,7 @@
 #include "harness/bench/sweep/plan/equal_shares.hpp"
 #include "harness/bench/sweep/plan/forecast.hpp"
 #include "harness/bench/sweep/plan/task_list.hpp"
+#include "harness/bench/sweep/record/uncounted.hpp"
 #include "harness/bench/sweep/worker/devices.hpp"
 #include "kernels/device/cpu_limits.hpp"
 
@@ -51,10 +52,13 @@ DeviceGroup::DeviceGroup(const SweepOptions& options, Workers workers, std::size
     plan_ = make_plan(options, hello.device, common_memory(workers, sharing));
     for (auto& worker : workers) lanes_.push_back({.worker = std::move(worker)});
     for (std::size_t i = 0; i < lanes_.size(); ++i) lanes_[i].path = journal_path(i);
-    if (options.resume) earlier_ = journals_of(options.journal_folder, frame_.device.key);
-    recorded_ = options.resume ? what_is_recorded(earlier_, plan_, frame_, options_.wait_for_quiet_seconds > 0)
-                               : nothing_recorded(plan_);
+    if (options.resume || counts_only()) earlier_ = journals_of(options.journal_folder, frame_.device.key);
+    recorded_ = counts_only() ? what_can_be_counted(options.results_folder / frame_.device.key, earlier_, plan_, frame_)
+                : options.resume ? what_is_recorded(earlier_, plan_, frame_, options_.wait_for_quiet_seconds > 0)
+                                 : nothing_recorded(plan_);
 }
+
+bool DeviceGroup::counts_only() const { return options_.counters == CounterMode::only; }
 
 void DeviceGroup::lock_devices(DeviceLock& lock) const {
     for (const Lane& lane : lanes_) {
@@ -89,6 +93,7 @@ DryRun DeviceGroup::estimate() const {
 }
 
 double DeviceGroup::expected_seconds() const {
+    if (counts_only()) return counting_forecast() / static_cast<double>(lanes_.size());
     const auto& known = options_.forecast_folder.empty() ? options_.results_folder : options_.forecast_folder;
     const Forecast forecast(known / frame_.device.key, journals_of(options_.journal_folder, frame_.device.key),
                             options_.counters);
@@ -106,8 +111,19 @@ double DeviceGroup::expected_seconds() const {
     return std::max(longest, sum / static_cast<double>(lanes_.size()));
 }
 
+double DeviceGroup::counting_forecast() const {
+    return counting_seconds(plan_, recorded_, without_counters(plan_, recorded_), counter_passes());
+}
+
+/// As many as the devices said that they take, or as an H100 takes.
+std::size_t DeviceGroup::counter_passes() const {
+    constexpr std::size_t kUsualPasses = 14;
+    const std::size_t passes = lanes_.front().worker->counter_passes();
+    return passes > 0 ? passes : kUsualPasses;
+}
+
 void DeviceGroup::require_counters() {
-    if (options_.counters != CounterMode::require && options_.counters != CounterMode::only) return;
+    if (options_.counters != CounterMode::require && !counts_only()) return;
     for (const Lane& lane : lanes_)
         if (const std::string refusal = lane.worker->counters_refusal(); !refusal.empty())
             throw NoUsableDevice("device " + lane.worker->name() + ": no hardware counters: " + refusal);
@@ -129,9 +145,12 @@ void DeviceGroup::begin(double start, SweepProgress& progress) {
     const double deadline = options_.max_seconds ? start + *options_.max_seconds : kUnlimitedSeconds;
     queue_ = std::make_unique<ProblemQueue>(make_strategy(options_, plan_, recorded_), lanes_.size(), deadline);
     first_number_ = progress.watch(*queue_, lanes_.size());
+    if (counts_only())
+        progress.say("espalier: " + describe_uncounted(frame_.device.key, recorded_, without_counters(plan_, recorded_),
+                                                       counter_passes(), counting_forecast()));
     for (Lane& lane : lanes_) {
         lane.journal = std::make_unique<JournalWriter>(lane.path);
-        if (!recorded_.open.empty()) lane.journal->append(frame_.device);
+        if (!recorded_.open.empty() || counts_only()) lane.journal->append(frame_.device);
         lane.journal->append(plan_record());
     }
 }
@@ -143,7 +162,7 @@ PlanRecord DeviceGroup::plan_record() const {
                       .shard = options_.shard,
                       .shards = options_.shards,
                       .items = {}};
-    if (options_.sample) return record;
+    if (options_.sample || counts_only()) return record;
     for (const PlannedProblem& planned : plan_.problems)
         record.items.push_back(
             {std::string(planned.family->name()), planned.problem, static_cast<std::int64_t>(planned.cases.size())});

@@ -52,7 +52,10 @@ private:
         std::exception_ptr error;
     };
 
+    [[nodiscard]] bool counts_only() const;
     [[nodiscard]] double expected_seconds() const;
+    [[nodiscard]] double counting_forecast() const;
+    [[nodiscard]] std::size_t counter_passes() const;
     [[nodiscard]] PlanRecord plan_record() const;
     [[nodiscard]] std::filesystem::path journal_path(std::size_t lane) const;
 

@@ -114,7 +114,8 @@ void DeviceLoop::record(const Task& task, const PlannedProblem& planned, const P
     const auto records = shared_.options.counters == CounterMode::only
                              ? with_counters(earlier_, frame, planned, outcome)
                              : records_of(frame, planned, outcome);
-    if (!shared_.options.sample || was_reached(records)) {
+    const bool only_some = shared_.options.sample || shared_.options.counters == CounterMode::only;
+    if (!only_some || was_reached(records)) {
         tell_failures(records);
         journal_.append(records);
         shared_.statuses.add(records);

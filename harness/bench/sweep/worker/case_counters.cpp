@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "harness/base/clock.hpp"
+#include "harness/base/range.hpp"
 #include "harness/bench/sweep/worker/sampler.hpp"
 
 namespace espalier::bench {
@@ -13,22 +14,26 @@ using protocol::Counted;
 
 constexpr const char* kNoGpu = "hardware counters are collected on GPUs only";
 
-// The full set takes ten runs; of slower cases only what one run gives is collected.
+// The full set takes a dozen runs; of slower cases only what one run gives is collected.
 constexpr double kLongToCount = 0.005;
 
-// Beginning and ending ten passes takes some 0.3 s.
+// Beginning and ending a dozen passes takes some 0.4 s.
 constexpr double kSecondsTogether = 2;
 constexpr std::size_t kMostTogether = 64;
 
-Counted counted(const CaseToCount& counted_case, const std::vector<device::CounterReading>& readings,
+using Readings = std::vector<device::CounterReading>;
+
+/// Counters without a launch beside them, as where nothing could be traced, are counters all the same.
+Counted counted(const CaseToCount& counted_case, const Readings& metrics, const Readings& launches,
                 const std::string& missing) {
     Counted result{counted_case.candidate, {}, {}};
-    for (const auto& reading : readings) {
-        if (reading.value)
-            result.counters.emplace_back(reading.name, *reading.value);
-        else
-            result.reason += (result.reason.empty() ? "" : "; ") + reading.name + ": " + reading.reason;
-    }
+    for (const Readings& readings : {metrics, launches})
+        for (const auto& reading : readings) {
+            if (reading.value)
+                result.counters.emplace_back(reading.name, *reading.value);
+            else
+                result.reason += (result.reason.empty() ? "" : "; ") + reading.name + ": " + reading.reason;
+        }
     if (!result.counters.empty() && result.reason.empty()) result.reason = missing;
     return result;
 }
@@ -59,6 +64,12 @@ struct CaseCounters::Pass {
 
 std::string CaseCounters::refusal() {
     return device_.kind == DeviceKind::cuda ? opened(basic_, device::basic_counters()).reason : kNoGpu;
+}
+
+std::size_t CaseCounters::passes() {
+    if (device_.kind != DeviceKind::cuda) return 0;
+    const Opened& full = opened(full_, device::full_counters());
+    return full.session ? full.session->passes() : 0;
 }
 
 bool CaseCounters::count(std::vector<CaseToCount> cases, bool every, Caches caches, double deadline,
@@ -115,8 +126,12 @@ bool CaseCounters::count_together(const Pass& pass, std::span<const CaseToCount>
             each.run();
         });
     try {
+        const device::Range range("counting " + std::to_string(cases.size()) + " cases");
+        std::vector<Readings> described;
+        for (const auto& launch : launches) described.push_back(device::describe_launches(launch));
         const auto readings = pass.opened.session->measure(flush, launches);
-        for (std::size_t i = 0; i < cases.size(); ++i) pass.send(counted(cases[i], readings[i], pass.missing));
+        for (std::size_t i = 0; i < cases.size(); ++i)
+            pass.send(counted(cases[i], readings[i], described[i], pass.missing));
     } catch (const std::exception& error) {
         for (const CaseToCount& each : cases) pass.send(Counted{each.candidate, {}, error.what()});
         return false;

@@ -38,6 +38,9 @@ public:
     /// Why nothing can be counted here; empty if it can.
     [[nodiscard]] std::string refusal();
 
+    /// How often a run is repeated for all the metrics; 0 where nothing can be counted.
+    [[nodiscard]] std::size_t passes();
+
     /// Sends a `Counted` for every case: until `deadline` with counters, then with the reason why not. Runs that take
     /// long get those of few passes, unless it shall be `every` one. False if the process must not be used any more.
     bool count(std::vector<CaseToCount> cases, bool every, Caches caches, double deadline, ProgressPage& progress,

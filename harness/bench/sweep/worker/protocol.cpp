@@ -45,7 +45,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Verified, candidate, how, stages)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Failed, candidate, status, reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Timed, candidate, samples_ns, resolution_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Counted, candidate, counters, reason)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CountersChecked, reason)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CountersChecked, reason, passes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Done, spent, conditions)
 
 namespace {

@@ -80,9 +80,10 @@ struct Counted {
     NamedValues counters;
     std::string reason;
 };
-/// Whether counters can be collected: an empty reason means that they can.
+/// Whether counters can be collected, and in how many passes all of them: an empty reason means that they can.
 struct CountersChecked {
     std::string reason;
+    std::size_t passes = 0;
 };
 /// The end of a `Measure`, and where its time went.
 struct Done {

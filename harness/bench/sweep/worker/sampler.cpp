@@ -20,6 +20,7 @@ constexpr double kGpuSampleNs = 2e5;
 constexpr int kLargestBatch = 4096;
 constexpr int kLargestColdBatch = 8;
 constexpr std::size_t kLineBytes = 64;
+constexpr double kLeastSampleNs = 0.01;  // what is recorded has so many digits
 
 int batch(double sample_ns, double run_ns, int largest) {
     return static_cast<int>(std::clamp(std::ceil(sample_ns / std::max(run_ns, 1.0)), 1.0, double(largest)));
@@ -154,6 +155,14 @@ void CacheFlusher::flush() {
     unsigned sum = 0;
     for (std::size_t i = 0; i < memory_.size(); i += kLineBytes) sum += std::to_integer<unsigned>(lines[i]);
     [[maybe_unused]] volatile unsigned sink = sum;  // keeps the loads
+}
+
+Sample take_sample(Sampler& sampler, const std::function<void()>& run, int batch) {
+    const double least = std::max(kLeastSampleNs, sampler.resolution_ns(batch));
+    const double ns = sampler.sample(run, batch);
+    const auto to_hundredths = [](double value) { return std::round(value * 100) / 100; };
+    if (ns >= least) return {to_hundredths(ns)};
+    return {to_hundredths(least), least};
 }
 
 LaunchCosts launch_costs(double one_ns, double many_ns, int launches) {

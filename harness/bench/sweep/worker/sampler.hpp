@@ -27,6 +27,15 @@ public:
     [[nodiscard]] virtual double resolution_ns(int batch) const { return 1.0 / batch; }
 };
 
+/// One sample of a run's time.
+struct Sample {
+    double ns = 0;             ///< per run, to the hundredth
+    double resolution_ns = 0;  ///< it is this bound, because it was shorter than can be told from nothing; else 0
+};
+
+/// Takes a sample of `batch` runs: what sweeps record and espalier_benchmark reports. Throws what a run throws.
+Sample take_sample(Sampler& sampler, const std::function<void()>& run, int batch);
+
 /// What the time between two events around n empty launches is made of: `measuring_ns` + n * `launch_ns`.
 struct LaunchCosts {
     double measuring_ns = 0;  ///< what measuring adds, and a sample is relieved of

@@ -116,7 +116,10 @@ std::optional<CopyRates> SupervisedWorker::measure_copies() {
 std::string SupervisedWorker::counters_refusal() {
     send(protocol::Question::counters);
     const Outcome outcome = wait(kAnswerSeconds, [] {});
-    if (const auto* checked = message_in<protocol::CountersChecked>(outcome)) return checked->reason;
+    if (const auto* checked = message_in<protocol::CountersChecked>(outcome)) {
+        counter_passes_ = checked->passes;
+        return checked->reason;
+    }
     stop();
     const auto* ended = std::get_if<WorkerEnd>(&outcome);
     return ended && ended->cause == WorkerEnd::Cause::died

@@ -56,6 +56,8 @@ public:
     std::optional<CopyRates> measure_copies();
     /// Why the device has no hardware counters; empty if it has.
     std::string counters_refusal();
+    /// The passes that all counters take, as the last answer to `counters_refusal` had it; 0 without one.
+    [[nodiscard]] std::size_t counter_passes() const { return counter_passes_; }
 
     [[nodiscard]] const std::string& name() const { return name_; }
     /// The device as the first process saw it.
@@ -79,6 +81,7 @@ private:
     double last_step_ = 0;  ///< steady seconds
     protocol::Hello hello_;
     std::optional<int> gpus_;
+    std::size_t counter_passes_ = 0;
 };
 
 }  // namespace espalier::bench

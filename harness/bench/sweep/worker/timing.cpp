@@ -1,10 +1,6 @@
 #include "harness/bench/sweep/worker/timing.hpp"
 
-#include <benchmark/benchmark.h>
-
 #include <algorithm>
-#include <cmath>
-#include <exception>
 #include <limits>
 #include <random>
 
@@ -18,88 +14,7 @@ namespace {
 constexpr double kEliminationFactor = 3;
 constexpr std::size_t kConvergedRounds = 8;  // 6 samples give the first true 95% interval
 constexpr std::size_t kMostRounds = 128;
-constexpr double kLeastSampleNs = 0.01;  // what is recorded has so many digits
 constexpr std::size_t kFreeRepeats = 4;  // of disturbed rounds; beyond them one for four good ones
-
-/// A sample of so many runs, or what the sampler can tell from nothing if that is more.
-double take_sample(TimedCandidate& candidate, int batch, Sampler& sampler) {
-    const double least = std::max(kLeastSampleNs, sampler.resolution_ns(batch));
-    const double sample = sampler.sample(candidate.run, batch);
-    if (sample >= least) return sample;
-    candidate.resolution_ns = std::max(candidate.resolution_ns, least);
-    return least;
-}
-
-/// Takes the samples of rounds with Google Benchmark: the k-th of its benchmarks is the k-th candidate of whatever
-/// order a round has, so that they are registered once for as many candidates as there are. Its own random interleaving
-/// shuffles all repetitions of a program together, from a generator that cannot be seeded: its samples would be neither
-/// paired nor repeatable.
-class RoundBenchmarks final : public benchmark::BenchmarkReporter {
-public:
-    RoundBenchmarks(std::vector<TimedCandidate>& candidates, Sampler& sampler, double deadline, ProgressPage& progress)
-        : candidates_(candidates), sampler_(sampler), deadline_(deadline), progress_(progress) {}
-    ~RoundBenchmarks() override { benchmark::ClearRegisteredBenchmarks(); }
-
-    /// One sample of each candidate in the given order, of as many runs as its batch. Rethrows what a run throws.
-    void run(const std::vector<std::size_t>& order, const std::vector<int>& batches) {
-        order_ = order;
-        batches_ = batches;
-        if (registered_ != order.size()) register_for(order.size());
-        benchmark::RunSpecifiedBenchmarks(this, nullptr, ".");
-        if (failure_) std::rethrow_exception(failure_);
-    }
-
-    bool ReportContext(const Context&) override { return true; }
-    void ReportRuns(const std::vector<Run>& runs) override {
-        for (const Run& run : runs) {
-            if (run.error_occurred || run.run_type != Run::RT_Iteration) continue;
-            TimedCandidate& candidate = candidate_at(run.per_family_instance_index);
-            // Hundredths of a nanosecond: the digits beyond are the conversion's.
-            candidate.samples_ns.push_back(std::round(run.real_accumulated_time * 1e11) / 100);
-        }
-    }
-
-private:
-    void register_for(std::size_t candidates) {
-        benchmark::ClearRegisteredBenchmarks();
-        benchmark::RegisterBenchmark("candidate", [this](benchmark::State& state) { measure(state); })
-            ->DenseRange(0, static_cast<std::int64_t>(candidates) - 1)
-            ->Iterations(1)
-            ->UseManualTime();
-        registered_ = candidates;
-    }
-
-    void measure(benchmark::State& state) {
-        TimedCandidate& candidate = candidate_at(state.range(0));
-        const int batch = batches_[order_[static_cast<std::size_t>(state.range(0))]];
-        for (auto _ : state) {
-            if (failure_ || steady_seconds() > deadline_) {
-                state.SkipWithError("stopped");
-                break;
-            }
-            progress_.step(Phase::timing, candidate.index);
-            const device::Range range(candidate.name);
-            try {
-                state.SetIterationTime(take_sample(candidate, batch, sampler_) * 1e-9);
-            } catch (...) {
-                failure_ = std::current_exception();
-                state.SkipWithError("failed");
-                break;
-            }
-        }
-    }
-
-    TimedCandidate& candidate_at(std::int64_t place) { return candidates_[order_[static_cast<std::size_t>(place)]]; }
-
-    std::vector<TimedCandidate>& candidates_;
-    Sampler& sampler_;
-    double deadline_;
-    ProgressPage& progress_;
-    std::vector<std::size_t> order_;
-    std::vector<int> batches_;
-    std::size_t registered_ = 0;
-    std::exception_ptr failure_;
-};
 
 std::size_t best_of(const std::vector<TimedCandidate>& candidates) {
     const auto median = [](const TimedCandidate& c) {
@@ -134,7 +49,7 @@ public:
           sampler_(sampler),
           conditions_(conditions),
           goal_(goal),
-          benchmarks_(candidates, sampler, goal.deadline, progress),
+          progress_(progress),
           random_(goal.seed) {
         for (std::size_t i = 0; i < candidates.size(); ++i) {
             batches_.push_back(sampler.batch_for(candidates[i].estimate_ns));
@@ -166,7 +81,10 @@ private:
         for (const TimedCandidate& candidate : candidates_) before.push_back(candidate.samples_ns.size());
         std::shuffle(alive_.begin(), alive_.end(), random_);
         conditions_.begin_round();
-        benchmarks_.run(alive_, batches_);
+        for (const std::size_t i : alive_) {
+            if (steady_seconds() > goal_.deadline) break;
+            take_sample_of(i);
+        }
         const bool disturbed = conditions_.disturbed();
         outcome_.disturbed += disturbed;
         if (disturbed && outcome_.repeated < kFreeRepeats + outcome_.rounds / 4) {
@@ -176,6 +94,15 @@ private:
         }
         ++outcome_.rounds;
         return true;
+    }
+
+    void take_sample_of(std::size_t i) {
+        TimedCandidate& candidate = candidates_[i];
+        progress_.step(Phase::timing, candidate.index);
+        const device::Range range(candidate.name);
+        const Sample sample = take_sample(sampler_, candidate.run, batches_[i]);
+        candidate.samples_ns.push_back(sample.ns);
+        candidate.resolution_ns = std::max(candidate.resolution_ns, sample.resolution_ns);
     }
 
     /// The verification's estimates included copies and page faults.
@@ -203,7 +130,7 @@ private:
     Sampler& sampler_;
     ConditionWatch& conditions_;
     const TimingGoal& goal_;
-    RoundBenchmarks benchmarks_;
+    ProgressPage& progress_;
     std::mt19937_64 random_;
     double start_ = steady_seconds();
     std::vector<int> batches_;

@@ -45,8 +45,8 @@ struct TimingOutcome {
 /// meets all of them alike and sample i of any two is a pair. A candidate leaves when it is eliminated (more
 /// than three times as slow as the best, intervals apart) or has converged (its ratio to the best is known well
 /// enough); the rest go on until the goal or the budget is reached. A disturbed round is discarded and repeated, up to
-/// a limit. No sample is shorter than `Sampler::resolution_ns`. The loop is Google Benchmark's, with manual time.
-/// Rethrows what a run throws, with the progress page still naming its candidate.
+/// a limit. Samples are those of `take_sample`. Throws what a run throws, with the progress page still naming its
+/// candidate.
 TimingOutcome time_in_rounds(std::vector<TimedCandidate>& candidates, Sampler& sampler, ConditionWatch& conditions,
                              const TimingGoal& goal, ProgressPage& progress);
 

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "harness/bench/profile/cpu_ceilings.hpp"
+#include "harness/bench/profile/timeline.hpp"
 #include "harness/bench/sweep/worker/case_counters.hpp"
 #include "harness/bench/sweep/worker/devices.hpp"
 #include "harness/bench/sweep/worker/line_channel.hpp"
@@ -70,6 +71,7 @@ public:
         else if (!measure(std::get<Measure>(request), device_, counters_, page_, [&](const Event& e) { say(e); }))
             return false;
         page_.step(Phase::idle);
+        static_cast<void>(device::write_timeline());  // the sweep kills it when it is done; the file is for people
         return true;
     }
 
@@ -79,7 +81,7 @@ public:
 
 private:
     Event answer(Question question) {
-        if (question == Question::counters) return CountersChecked{counters_.refusal()};
+        if (question == Question::counters) return CountersChecked{counters_.refusal(), counters_.passes()};
         page_.step(Phase::ceilings);
         if (question == Question::copies)
             return CopiesMeasured{device_.kind == DeviceKind::cuda ? measure_copy_rates() : CopyRates{}};
@@ -107,6 +109,7 @@ int run_worker(const WorkerOptions& options) {
         return 0;
     }
     const auto& device = std::get<DeviceInfo>(opened);
+    if (device.kind == DeviceKind::cuda) device::trace_device_for_timeline();
     Worker worker(device, *page, channel);
     worker.say(Hello{device, driver_version(device), runtime_version(device), build_identity(), free_memory(device),
                      device.kind == DeviceKind::cuda ? device::count() : 0});

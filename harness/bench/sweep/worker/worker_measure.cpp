@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "harness/base/clock.hpp"
+#include "harness/base/range.hpp"
 #include "harness/base/statistics.hpp"
 #include "harness/bench/sweep/worker/candidates.hpp"
 #include "harness/bench/sweep/worker/condition_watch.hpp"
@@ -25,6 +26,7 @@ public:
           counters_(counters),
           progress_(progress),
           send_(send),
+          what_(request.family + " " + request.problem),
           deadline_(steady_seconds() + request.total_seconds),
           reporter_(send),
           passes_(request, family, device, progress, reporter_),
@@ -48,6 +50,7 @@ private:
 
     bool prepare() {
         const Stopwatch watch(done_.spent.verification);
+        const device::Range range("prepare " + what_);
         auto failure = passes_.prepare();
         if (!failure) return usable();
         failure->reason = "preparing the data: " + failure->reason;
@@ -71,6 +74,7 @@ private:
     /// A candidate that is verified must also be timed: the rest goes without both.
     void verify() {
         const Stopwatch watch(done_.spent.verification);
+        const device::Range range("verify " + what_);
         passes_.before_timing(candidates_, deadline_ - request_.total_seconds / 2);
     }
 
@@ -89,6 +93,7 @@ private:
 
     void time_all(std::vector<TimedCandidate>& timed) {
         const Stopwatch watch(done_.spent.timing);
+        const device::Range range("time " + what_);
         const auto conditions = watch_conditions(device_);
         TimingOutcome outcome;
         const auto failure = failure_of([&] {
@@ -161,6 +166,7 @@ private:
 
     void count_all() {
         const Stopwatch watch(done_.spent.counting);
+        const device::Range range("count " + what_);
         std::vector<CaseToCount> cases;
         for (const Candidate& candidate : candidates_)
             cases.push_back({candidate.index, candidate.run_seconds, run_of(candidate)});
@@ -173,6 +179,7 @@ private:
     CaseCounters& counters_;
     ProgressPage& progress_;
     const Reporter::Send& send_;
+    std::string what_;  ///< is measured, for the timeline of a profiler
     double deadline_;
     Reporter reporter_;
     VerificationPasses passes_;
