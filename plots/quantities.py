@@ -1,4 +1,4 @@
-"""How figures are written: durations, amounts, ratios, shares."""
+"""How quantities are written: durations, amounts, ratios, shares."""
 
 import math
 
