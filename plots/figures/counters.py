@@ -30,7 +30,7 @@ def draw(family: Family):
     found = ratios(family)
     if not found:
         raise Skipped(f"fewer than {LEAST_PROBLEMS} problems of {family.name} have counters of winner and runner-up")
-    figure, (axes,) = new_figure(1.9 + 0.42 * len(found))
+    figure, (axes,) = new_figure(1.3 + 0.42 * len(found))
     for place, (label, values) in enumerate(reversed(found.items())):
         ends = [quantile(values, share) for share in (0.25, 0.75)]
         axes.plot([min(values), max(values)], [place] * 2, color="#9a9a9a", linewidth=0.7, linestyle=":",
@@ -39,12 +39,13 @@ def draw(family: Family):
                   label="middle half" if place == 0 else None)
         axes.plot([statistics.median(values)], [place], color=OKABE_ITO[1], marker="D", linestyle="",
                   label="median" if place == 0 else None)
+    axes.set_ylim(-0.6, len(found) - 0.4)
     reach = 1.1 * max(max(abs(math.log(value)) for value in values) for values in found.values())
-    axes.set(xlim=(math.exp(-reach), math.exp(reach)), ylim=(-0.6, len(found) - 0.4), xlabel="winner / runner-up")
+    axes.set(xlim=(math.exp(-reach), math.exp(reach)), xlabel="winner / runner-up")
     axes.axvline(1, color="black", linewidth=0.6)
     log_axis(axes.xaxis, lambda value: f"{value:.3g}×")
     axes.set_yticks(range(len(found)), [f"{label} ({len(of)})" for label, of in reversed(found.items())])
-    legend_inside(axes, 3)
+    legend_inside(axes, 1)
     return figure
 
 

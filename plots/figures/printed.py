@@ -1,5 +1,6 @@
 """The sources' tables, diagrams and figures: what they printed beside the same as measured here, a panel per unit."""
 
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,9 @@ from results import Device, Family, read_object
 
 UNITS = {"GB/s of DRAM": "GB/s", "warp instructions": "instructions", "count": "instructions", "ratio": "times",
          "bank conflicts, thousand": "thousand", "million sums/s": "million/s", "ms with transfers": "ms"}
-MOST_LABEL = 50
+MOST_LABEL, LINE, PANEL_CM = 90, 40, 3.6
+
+SLANTED = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
 
 
 @dataclass
@@ -68,27 +71,20 @@ def panel(axes, curves: list[Curve], xs: list, unit: str) -> None:
         look = series(place)
         if not numbers:
             look["linestyle"] = ""
-        axes.plot(*zip(*points), label=short(curve.label, MOST_LABEL),
+        axes.plot(*zip(*points), label=textwrap.fill(short(curve.label, MOST_LABEL), LINE),
                   **look, markerfacecolor="none" if curve.printed else look["color"], markeredgewidth=0.7)
     positive = all(value > 0 for curve in curves for value in curve.values if value is not None)
     if not numbers:
-        axes.set_xticks(at, [short(str(x), 18) for x in xs], rotation=30 if len(xs) > 2 else 0, ha="right" if len(xs) > 2 else "center")
+        axes.set_xticks(at, [short(str(x), 30) for x in xs], **(SLANTED if len(xs) > 2 else {}))
         axes.set_xlim(-0.5, len(xs) - 0.5)
     elif max(xs) > 20 * min(xs) > 0:
         log_axis(axes.xaxis, amount)
-    axes.set_ylabel(unit)
-    low, high = axes.get_ylim()
+    axes.set_ylabel(textwrap.fill(unit, 20))
     values = [value for curve in curves for value in curve.values if value is not None]
     wide = positive and max(values) > 8 * min(values)
     if wide:
         log_axis(axes.yaxis, amount)
-    legend_inside(axes, 2 if max(len(curve.label) for curve in curves) < 24 else 1)
-    if wide:
-        log_axis(axes.yaxis, amount)
-
-
-def panel_height(curves: list[Curve]) -> float:
-    return 3.4 + 0.33 * len(curves)
+    legend_inside(axes)
 
 
 def draw(ours: Table, table: dict | None, device: Evidence, other: Evidence | None):
@@ -100,11 +96,11 @@ def draw(ours: Table, table: dict | None, device: Evidence, other: Evidence | No
     curves = own + printed_curves(table)
     units = list(dict.fromkeys(curve.unit for curve in own))
     groups = {unit: [curve for curve in curves if curve.unit == unit] for unit in units}
-    heights = [panel_height(of) for of in groups.values()]
-    figure, found = new_figure(sum(heights) + 0.8, len(groups))
-    found[0].get_gridspec().set_height_ratios(heights)
+    figure, found = new_figure(PANEL_CM * len(groups) + 0.8, len(groups))
+    found[0].get_gridspec().set_height_ratios([1] * len(groups))
     for axes, (unit, of) in zip(found, groups.items()):
         panel(axes, of, xs, unit)
+        axes.tick_params(labelbottom=axes is found[-1])
     name = table["x"]["name"] if table else ours.columns.split("=")[0] if isinstance(ours.columns, str) else ""
     found[-1].set_xlabel(short(name, 60))
     return figure

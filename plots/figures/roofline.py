@@ -33,8 +33,8 @@ def draw(device: Device, family: Family):
         raise Skipped(f"{device.key} has no measured bandwidth")
     won = winners(family)
     order = by_wins(family, won)
-    figure, (axes,) = new_figure(7)
-    kinds = [(variant, [v for v in [variant]]) for variant in order[:MOST_SERIES]]
+    figure, (axes,) = new_figure(5.8)
+    kinds = [(variant, [variant]) for variant in order[:MOST_SERIES]]
     if order[MOST_SERIES:]:
         kinds.append(("others", order[MOST_SERIES:]))
     seen: list[tuple[float, float]] = []
@@ -66,7 +66,6 @@ def draw(device: Device, family: Family):
     log_axis(axes.yaxis, amount)
     axes.set(xlabel="operations per byte", ylabel="operations per second")
     legend_inside(axes)
-    log_axis(axes.yaxis, amount)
     return figure
 
 

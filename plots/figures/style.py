@@ -81,19 +81,30 @@ def log_axis(axis, write) -> None:
     axis.set_minor_locator(NullLocator())  # a logarithmic axis has hundreds, each of which takes time
 
 
-def legend_inside(axes, columns: int = 2, handles: list | None = None) -> None:
-    """A legend at the top of the axes, whose scale is stretched upwards so that it covers no data."""
-    found = {"handles": handles} if handles else {}
-    legend = axes.legend(loc="upper left", ncol=columns, **found)
-    box = legend.get_window_extent(FigureCanvasAgg(axes.figure).get_renderer())
+def legend_inside(axes, columns: int = 2) -> None:
+    """A legend at the top of the axes, above all data: the figure grows by its height. Labels of the scale end where the
+    data do."""
+    figure, top = axes.figure, axes.get_ylim()[1]
+    legend = axes.legend(loc="upper left", ncol=columns)
+    legend.set_in_layout(False)  # it must not narrow the axes
+    box = legend.get_window_extent(FigureCanvasAgg(figure).get_renderer())
     if box.width > NARROWED * axes.bbox.width and columns > 1:
-        return legend_inside(axes, columns - 1, handles)
-    share = min(0.7, (box.height + 6) / (NARROWED * axes.bbox.height))
+        return legend_inside(axes, columns - 1)
+    data, room = NARROWED * axes.bbox.height, box.height + 6
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(width, height + room / figure.dpi)
+    spec = axes.get_subplotspec()
+    ratios = spec.get_gridspec().get_height_ratios() or [1] * spec.get_gridspec().nrows
+    unit = data / ratios[spec.num1]
+    spec.get_gridspec().set_height_ratios([ratio + room / unit * (i == spec.num1) for i, ratio in enumerate(ratios)])
     low, high = axes.get_ylim()
+    ticks = [(tick.get_loc(), tick.label1.get_text()) for tick in axes.yaxis._update_ticks()
+             if low <= tick.get_loc() <= top]
     if axes.get_yscale() == "log":
-        axes.set_ylim(low, low * (high / low) ** (1 / (1 - share)))
+        axes.set_ylim(low, low * (high / low) ** (1 + room / data))
     else:
-        axes.set_ylim(low, low + (high - low) / (1 - share))
+        axes.set_ylim(low, low + (high - low) * (1 + room / data))
+    axes.set_yticks([place for place, _ in ticks], [text for _, text in ticks])
     return None
 
 

@@ -27,7 +27,7 @@ def curve(family: Family, variant: str, name: str, problems: list[str]) -> list[
 
 def times(family: Family):
     name, _, problems = slice_of(family)
-    figure, (axes,) = new_figure(6.2)
+    figure, (axes,) = new_figure(5.4)
     for place, variant in enumerate(leading(family, problems)):
         points = curve(family, variant, name, problems)
         low = [case.time - case.low if case.has_interval else 0 for _, case in points]
@@ -47,7 +47,7 @@ def rate_of(family: Family, problems: list[str]) -> tuple[str, str]:
 def scaling(family: Family):
     name, _, problems = slice_of(family)
     work, unit = rate_of(family, problems)
-    figure, (axes,) = new_figure(6.2)
+    figure, (axes,) = new_figure(5.4)
     for place, variant in enumerate(leading(family, problems)):
         points = [(x, getattr(case, work) / case.time) for x, case in curve(family, variant, name, problems)
                   if getattr(case, work) > 0]
@@ -63,7 +63,6 @@ def finish(axes, name: str, title: str, write) -> None:
     log_axis(axes.yaxis, write)
     axes.set(xlabel=name, ylabel=title)
     legend_inside(axes)
-    log_axis(axes.yaxis, write)
 
 
 def drawings(device: Device) -> list[Drawing]:

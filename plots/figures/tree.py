@@ -38,7 +38,7 @@ def learned(table: Path) -> tuple[list[Line], str]:
                                          "problems", True))
             logs += [math.log(float(row["regret"]))] * int(row["problems"])
     leaves = sum(line.leaf for line in lines)
-    return lines, f"learned, {leaves} leaves: {math.exp(sum(logs) / len(logs)):.2f}× the best, {len(logs)} problems"
+    return lines, f"learned, {leaves} leaves: regret {math.exp(sum(logs) / len(logs)):.2f}, {len(logs)} problems"
 
 
 def printed(tree: dict) -> list[Line]:
@@ -47,8 +47,8 @@ def printed(tree: dict) -> list[Line]:
     for rule in tree["rules"]:
         conditions = [condition.replace("134217728", "2^27").replace("<=", " <= ").replace("=", " = ").replace("< = ", "<=")
                       .replace("  ", " ") for condition in rule["if"]]
-        if conditions:
-            lines.append(Line(depth, " and ".join(conditions), False))
+        for place, condition in enumerate(conditions):
+            lines.append(Line(depth, ("and " if place else "") + condition, False))
         lines.append(Line(depth + bool(conditions), rule["then"], True))
         if conditions and rule is not tree["rules"][-1]:
             lines.append(Line(depth, "otherwise", False))
@@ -60,13 +60,13 @@ def grade(tree: dict, device: Device) -> str:
     family = device.families[FAMILY]
     rows = [row for row in rows_of(family, True) if all(name.split("=")[0] in row for name in tree["where"])]
     found = graded(tree, family.choices, rows)["rules"]
-    return f": {geometric_mean(found):.2f}× the best, {len(found)} problems" if found else ""
+    return f": regret {geometric_mean(found):.2f}, {len(found)} problems" if found else ""
 
 
 def panel(axes, title: str, lines: list[Line]) -> None:
-    axes.set(xlim=(0, 1), ylim=(len(lines) + 0.2, -1.3))
+    axes.set(xlim=(0, 1), ylim=(len(lines) + 0.2, -1.8))
     axes.axis("off")
-    axes.text(0, -0.75, title, fontsize=7.5, fontweight="bold", va="center")
+    axes.text(0, -1.2, title, fontsize=7.5, fontweight="bold", va="center")
     open_: dict[int, int] = {}
     for place, line in enumerate(lines):
         x = 0.035 * line.depth
@@ -88,9 +88,9 @@ def draw(device: Device, results: Path, exports: Path):
     if rules.exists():
         for tree in read_object(rules)["trees"]:
             if tree["family"] == FAMILY:
-                name = tree["id"].split(": ", 1)[1]
-                panels.append((f"the thesis, {name}{grade(tree, device)}", printed(tree)))
-    heights = [len(of) + 1.5 for _, of in panels]
+                name = tree["id"].split(": ", 1)[1].removeprefix("distances ")
+                panels.append((f"thesis, {name}{grade(tree, device)}", printed(tree)))
+    heights = [len(of) + 2 for _, of in panels]
     figure, found = new_figure(ROW_CM * sum(heights) + 0.3, len(panels))
     found[0].get_gridspec().set_height_ratios(heights)
     for axes, (title, of) in zip(found, panels):

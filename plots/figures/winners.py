@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 
 from figures.drawing import Drawing, Skipped
 from figures.problems import by_wins, numbers_of, winners
-from figures.style import DARK, OKABE_ITO, OTHER, new_figure
-from matplotlib.patches import Patch, Rectangle
+from figures.style import DARK, OKABE_ITO, OTHER, legend_inside, new_figure
+from matplotlib.patches import Rectangle
 from quantities import amount
 from results import Device, Family, geometric_mean
 
@@ -34,7 +34,10 @@ class Bins:
     def label(self, edge) -> str:
         if isinstance(edge, str):
             return edge
-        return ("≥ " if self.step else "") + amount(edge)
+        return amount(float(f"{edge:.2g}") if self.step else edge)
+
+    def title(self, name: str) -> str:
+        return f"{name}, from ... on" if self.step else name
 
 
 def entropy(variants: list[str]) -> float:
@@ -93,20 +96,20 @@ def draw(family: Family):
     lines = sorted({key[1] for key in cells})
     order = by_wins(family, won)
     named = order[:MOST_NAMED]
-    legend_rows = math.ceil(len(named) / 2) * 0.62 + 0.3
-    figure, (axes,) = new_figure(1.2 + 0.55 * (len(lines) + legend_rows))
+    figure, (axes,) = new_figure(1.4 + 0.55 * len(lines))
     for (a, b), problems in cells.items():
         cell(axes, (columns.index(a), lines.index(b)), problems, family, won, order)
-    axes.set(xlim=(0, len(columns)), ylim=(0, len(lines) + legend_rows), xlabel=x, ylabel=y)
+    axes.set(xlim=(0, len(columns)), ylim=(0, len(lines)), xlabel=across.title(x), ylabel=down.title(y))
     axes.set_xticks([i + 0.5 for i in range(len(columns))], [across.label(edge) for edge in columns])
     axes.set_yticks([i + 0.5 for i in range(len(lines))], [down.label(edge) for edge in lines])
     axes.grid(False)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     wins = Counter(won.values())
-    axes.legend(handles=[Patch(color=OKABE_ITO[i] if i < len(OKABE_ITO) else OTHER,
-                               label=f"{LETTERS[i % 26]} {variant} {wins[variant]}") for i, variant in enumerate(named)],
-                loc="upper left", ncol=2, handlelength=0.9)
+    for i, variant in enumerate(named):
+        axes.add_patch(Rectangle((0, 0), 0, 0, color=OKABE_ITO[i] if i < len(OKABE_ITO) else OTHER,
+                                 label=f"{LETTERS[i % 26]} {variant} {wins[variant]}"))
+    legend_inside(axes)
     return figure
 
 
