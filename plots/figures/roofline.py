@@ -22,8 +22,8 @@ def intensity(case: Case, counted: bool) -> float:
 
 
 def distinct(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """One of those that lie within a tenth of a decade: nearer than a mark is wide."""
-    return list({(round(10 * math.log10(x)), round(10 * math.log10(y))): (x, y)
+    """One of those that lie within a sixth of a decade: nearer than a mark is wide."""
+    return list({(round(6 * math.log10(x)), round(6 * math.log10(y))): (x, y)
                  for x, y in points if x > 0 and y > 0 and math.isfinite(x + y)}.values())
 
 
