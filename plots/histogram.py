@@ -15,7 +15,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.ticker import FuncFormatter, MultipleLocator  # noqa: E402
 
-from figures import amount, short  # noqa: E402
+from quantities import amount, short  # noqa: E402
 from theme import LIGHT  # noqa: E402
 
 WIDTH = 9.4  # inches

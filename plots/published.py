@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from evidence import Evidence, number
-from figures import short
+from quantities import short
 from like_for_like import Line, Values
 from like_for_like import Table as Counterpart
 from published_tables import CPU, coherence_tables, lab_tables, tables

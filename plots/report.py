@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import columns
-import figures
+import quantities
 import page_data
 import published
 import results
@@ -177,7 +177,7 @@ def interval(merit: dict, name: str) -> str:
 
 def interval_text(case: results.Case) -> str:
     """"4.03 – 4.08 µs"; each end with its unit where they differ. The bare range where that is no interval."""
-    low, high = figures.duration(case.low), figures.duration(case.high)
+    low, high = quantities.duration(case.low), quantities.duration(case.high)
     text = f"{low.split()[0]} – {high}" if low.split()[1:] == high.split()[1:] else f"{low} – {high}"
     return text if case.has_interval else f"{text}, " + ("too few samples" if case.too_few else "no interval")
 

@@ -11,7 +11,7 @@ try:
 except ImportError as error:
     sys.exit(f"espalier: {error.name} is missing. Install it: apt-get install python3-jinja2")
 
-import figures
+import quantities
 import theme
 
 HERE = Path(__file__).resolve().parent
@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 def environment() -> jinja2.Environment:
     found = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True,
                                undefined=jinja2.StrictUndefined)
-    found.filters.update(duration=figures.duration, ratio=figures.ratio, short=figures.short, percent=figures.percent)
+    found.filters.update(duration=quantities.duration, ratio=quantities.ratio, short=quantities.short, percent=quantities.percent)
     found.globals.update(light=Markup(theme.css_variables(dark=False)), dark=Markup(theme.css_variables(dark=True)),
                          style=Markup((HERE / "style.css").read_text(encoding="utf-8")))
     return found

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from figures import ratio
+from quantities import ratio
 
 
 @dataclass

@@ -53,11 +53,28 @@ const legend = (family, variants) =>
   h("ul", { class: "legend" }, variants.map((variant) =>
     h("li", {}, h("i", { class: `swatch ${colour(variant)}` }), family.variants[variant])));
 
-/** The picture as a file of its own: with the page's style sheet, so that it looks the same. */
+/** Puts the legend's entries, which the page has beside the picture, below it into the picture's copy. */
+const addLegend = (copy, entries) => {
+  const [, , width, height] = copy.getAttribute("viewBox").split(" ").map(Number);
+  let x = 8, y = height + LABEL;
+  for (const entry of entries) {
+    const text = entry.textContent.trim(), stroke = entry.querySelector("line"), room = (stroke ? 40 : 14) + widthOf(text) + 16;
+    if (x > 8 && x + room > width) x = 8, y += 1.7 * LABEL;
+    const hue = entry.querySelector(".swatch")?.className.replace("swatch", "").trim();
+    if (hue) copy.append(s("rect", { class: hue, style: "fill: var(--c)", x, y: y - 9, width: 9, height: 9 }));
+    if (stroke) copy.append(s("line", { class: "ceiling", "stroke-dasharray": stroke.getAttribute("stroke-dasharray") ?? "", x1: x, x2: x + 34, y1: y - 4, y2: y - 4 }));
+    copy.append(s("text", { x: x + (stroke ? 40 : 14), y }, text));
+    x += room;
+  }
+  copy.setAttribute("viewBox", `0 0 ${width} ${entries.length ? y + LABEL : height}`);
+};
+
+/** The picture as a file of its own: with its legend, and with the page's style sheet, so that it looks the same. */
 const saved = (root, name) =>
   h("button", { type: "button", class: "quiet", click: () => {
     const copy = root.cloneNode(true);
     copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+    addLegend(copy, [...(root.closest("figure")?.querySelectorAll(".legend li") ?? [])]);
     copy.prepend(s("style", {}, document.querySelector("style").textContent));
     const address = URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }));
     h("a", { href: address, download: `${name}.svg` }).click();

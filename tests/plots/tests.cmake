@@ -12,10 +12,14 @@ if(NOT ESPALIER_SANITIZE)  # to read all results is slow there; once is enough
            COMMAND ${ESPALIER_PYTHON} ${PROJECT_SOURCE_DIR}/plots/documents.py --check --program $<TARGET_FILE:espalier>
                    --exports ${exports})
   set_tests_properties(documents_are_what_results_and_registry_give PROPERTIES FIXTURES_REQUIRED exports)
+  add_test(NAME figures_are_what_results_give
+           COMMAND ${ESPALIER_PYTHON} ${PROJECT_SOURCE_DIR}/plots/pictures.py --check --program $<TARGET_FILE:espalier>)
+  set_tests_properties(figures_are_what_results_give PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
 endif()
 
 if(NOT ESPALIER_CUDA AND NOT ESPALIER_SANITIZE)  # Python reads what other tests' commands write
   add_test(NAME report_test COMMAND ${ESPALIER_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/report_test.py $<TARGET_FILE:espalier>)
+  add_test(NAME figures_test COMMAND ${ESPALIER_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/figures_test.py $<TARGET_FILE:espalier>)
   add_test(NAME report_disturbance_test
            COMMAND ${ESPALIER_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/report_disturbance_test.py $<TARGET_FILE:espalier>)
   add_test(NAME committed_report_test

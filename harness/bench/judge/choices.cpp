@@ -108,8 +108,10 @@ std::string tree_csv(std::string_view family, std::string_view device_key) {
     const auto tree = std::ranges::find_if(
         loaded, [&](const LoadedSelector& one) { return one.family == family && one.device == device_key; });
     const auto text = tree == loaded.end() ? std::nullopt : read_file(tree->file);
-    return std::string(kTree) + (text ? tree_rows(read_tree(*text)) : "");
+    return text ? csv_of_tree(*text) : std::string(kTree);
 }
+
+std::string csv_of_tree(const std::string& text) { return std::string(kTree) + tree_rows(read_tree(text)); }
 
 std::vector<std::string> load_trees_of(const fs::path& selectors, std::span<const std::string> devices) {
     std::vector<std::string> refused;

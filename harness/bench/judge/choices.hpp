@@ -25,6 +25,9 @@ std::string choices_csv(std::string_view family, const DeviceInfo& device, std::
 /// where none was loaded.
 std::string tree_csv(std::string_view family, std::string_view device_key);
 
+/// The same of the text of a tree's file. Throws `BadData` for a damaged one.
+std::string csv_of_tree(const std::string& text);
+
 /// Lets this program choose by the trees that training wrote for these devices: <family>/<device-key>.tree in
 /// `selectors`. Returns what could not be loaded and why, a line each: then those that are compiled in choose.
 std::vector<std::string> load_trees_of(const std::filesystem::path& selectors, std::span<const std::string> devices);

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -80,14 +81,13 @@ int run(const std::vector<std::string>& command, bool quiet, const Unnamed* inpu
     return end.code;
 }
 
-/// Throws if a page's writer did not end well.
-void expect_written(int code) {
+/// Throws if what writes a page or figures did not end well.
+void expect_written(int code, const std::string& writer = "the page's writer", const std::string& needs = kPackages) {
     constexpr int kBadData = 4;  // as the command line's own
-    if (code == kBadData) throw PageError("no page was written; the reason is above", true);
+    if (code == kBadData) throw PageError("nothing was written; the reason is above", true);
     if (code != 0)
-        throw PageError("the page's writer ended with code " + std::to_string(code) +
-                            "; its message is above. It needs: " + kPackages,
-                        false);
+        throw PageError(
+            writer + " ended with code " + std::to_string(code) + "; its message is above. It needs: " + needs, false);
 }
 
 }  // namespace
@@ -100,6 +100,25 @@ fs::path write_page(const PageOptions& options) {
     if (options.published) command.emplace_back("--published");
     expect_written(run(command, options.quiet));
     return options.output / (options.published ? "published.html" : "index.html");
+}
+
+void write_figures(const FigureOptions& options) {
+    expect_written(run({find_python(), find_script("draw.py").string(), "--results", options.results.string(),
+                        "--exports", options.exports.string(), "--output", options.output.string(), "--device",
+                        options.device, "--format", options.format},
+                       options.quiet),
+                   "the figures' script", "apt-get install python3 python3-matplotlib");
+}
+
+std::vector<fs::path> files_of_figures(const fs::path& output, const std::string& format) {
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(output)) {
+        const fs::path& path = entry.path();
+        if (path.extension() == "." + format && fs::exists(fs::path(path).replace_extension(".txt")))
+            found.push_back(path);
+    }
+    std::ranges::sort(found);
+    return found;
 }
 
 void write_comparison_page(const std::string& json, const std::string& before, const std::string& after,

@@ -23,6 +23,19 @@ std::filesystem::path write_page(const PageOptions& options);
 void write_comparison_page(const std::string& json, const std::string& before, const std::string& after,
                            const std::filesystem::path& output);
 
+struct FigureOptions {
+    std::filesystem::path results, exports, output;  ///< trees and printed figures; tables; figures and captions
+    std::string device, format;                      ///< its key; "svg", "pdf" or "png"
+    bool quiet = false;                              ///< keep what plots/draw.py prints to stdout to itself
+};
+
+/// Draws a device's figures, <output>/<figure>.<format> with a caption <figure>.txt beside each, with plots/draw.py.
+/// Throws as `write_page`.
+void write_figures(const FigureOptions& options);
+
+/// The figures of a format in a folder that have a caption, sorted.
+std::vector<std::filesystem::path> files_of_figures(const std::filesystem::path& output, const std::string& format);
+
 /// Why there is no page; `what()` names the fix. `bad_data()` tells results at fault from a machine that lacks
 /// something.
 class PageError : public std::runtime_error {

@@ -1,4 +1,4 @@
-"""How figures are written: durations, amounts, ratios, shares."""
+"""How quantities are written: durations, amounts, ratios, shares."""
 
 import math
 
@@ -21,7 +21,7 @@ def duration(nanoseconds: float, digits: int = 3) -> str:
 
 
 def amount(value: float) -> str:
-    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+    for unit, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if abs(value) >= size:
             return f"{value / size:.3g}{unit}"
     return f"{value:.3g}"
