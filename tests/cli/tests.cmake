@@ -83,3 +83,11 @@ if(NOT ESPALIER_CUDA)  # what these read is the same in every build
                              ESPALIER_PYTHON="${ESPALIER_PYTHON}" ESPALIER_SCHEMAS="${PROJECT_SOURCE_DIR}/results/schema")
   add_dependencies(judge_command_test espalier)
 endif()
+
+# On the host executor, which the build without CUDA alone has in its command line.
+if(NOT ESPALIER_CUDA)
+  espalier_test(tune_command_test nlohmann_json::nlohmann_json)
+  target_compile_definitions(tune_command_test PRIVATE ESPALIER_PROGRAM="$<TARGET_FILE:espalier>"
+                             ESPALIER_EXAMPLES="${PROJECT_SOURCE_DIR}/examples")
+  add_dependencies(tune_command_test espalier)
+endif()
