@@ -17,6 +17,7 @@ using nlohmann::json;
 
 /// What a configuration of the value `mode` does: 0 and 1 are right, in the ways of others something is wrong.
 constexpr const char* kManyWays = R"(
+__constant__ float shift[2];
 extern "C" __global__ void add(float* c, const float* a, const float* b, int n) {
     __shared__ float part[block_size_x];
     const int i = blockIdx.x * block_size_x + threadIdx.x;
@@ -33,7 +34,7 @@ extern "C" __global__ void add(float* c, const float* a, const float* b, int n) 
 #elif mode == 6
     if (i == 0) c[n] = 1;
 #endif
-    if (i < n) c[i] = part[threadIdx.x] + b[i];
+    if (i < n) c[i] = part[threadIdx.x] + b[i] + shift[1];
 }
 )";
 
@@ -56,6 +57,8 @@ json many_ways() {
                  "FillType": "Random"},
                 {"Name": "b", "Type": "float", "MemoryType": "Vector", "AccessType": "ReadOnly", "Size": "n",
                  "FillType": "Random"},
+                {"Name": "shift", "Type": "float", "MemoryType": "Symbol", "Size": 2, "FillType": "Generator",
+                 "DataSource": "10 * i"},
                 {"Name": "count", "Type": "int32", "MemoryType": "Scalar", "FillValue": "n"}
             ],
             "Oracle": "oracle.py"
@@ -66,12 +69,12 @@ json many_ways() {
 TEST(TuneCommand, SurvivesWhatConfigurationsDo) {
     const TemporaryFolder folder;
     static_cast<void>(folder.file("add.cu", kManyWays));
-    static_cast<void>(
-        folder.file("oracle.py", "def oracle(a, b, n, **_):\n    assert len(a) == n\n    return a + b\n"));
+    static_cast<void>(folder.file(
+        "oracle.py", "def oracle(a, b, n, shift, **_):\n    assert len(a) == n\n    return a + b + shift[1]\n"));
     const std::string description = folder.file("add.json", many_ways().dump()), t4 = folder / "t4.json";
     const Finished run =
         run_espalier(folder, "tune " + description + " -o " + t4 + " --csv " + (folder / "out.csv") + " --records " +
-                                 (folder / "records") + " --timeout 2s --seconds 1 --noise 20%");
+                                 (folder / "records") + " --timeout 5s --seconds 1 --noise 20%");
     EXPECT_EQ(run.code, 0) << run.err;
     expect_holds(run.out, {"8 of 8 configurations tried, 2 valid", "1 compile", "1 constraints", "2 correctness",
                            "1 runtime", "1 timeout", "undeclared", "2048 threads"});

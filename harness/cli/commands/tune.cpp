@@ -94,11 +94,11 @@ void write_file(const std::string& path, const std::string& content) {
     file.commit();
 }
 
-void write_outputs(const Arguments& arguments, const Description& description, const Tuning& tuning, const Bench& bench,
-                   const tune::TuneOptions& options) {
+void write_outputs(const Arguments& arguments, const Description& description, const Tuning& tuning,
+                   const Bench& bench) {
     write_file(arguments.output, tune::t4_results(description, tuning).dump(1) + "\n");
     if (arguments.records.empty() && arguments.csv.empty()) return;
-    const std::vector<CaseRecord> records = tune::records_of(description, tuning, bench, options);
+    const std::vector<CaseRecord> records = tune::records_of(description, tuning, bench);
     if (!arguments.csv.empty()) write_file(arguments.csv, to_csv(records));
     if (!arguments.records.empty())
         save_results(std::filesystem::path(arguments.records) / bench.device().key,
@@ -122,7 +122,7 @@ void run_tune(const Arguments& arguments, ExitCode& code) {
         tuning = tune::tune(description, options, bench,
                             [&](const std::string& what, double share) { progress.show(what, share); });
     }
-    write_outputs(arguments, description, tuning, bench, options);
+    write_outputs(arguments, description, tuning, bench);
     std::optional<tune::Pick> pick;
     if (!arguments.header.empty() && !stop_requested()) {
         pick = tune::learn_pick(description, tuning);

@@ -34,14 +34,13 @@ Status status_of(const Outcome& outcome) {
 
 }  // namespace
 
-std::vector<CaseRecord> records_of(const Description& description, const Tuning& tuning, const Bench& bench,
-                                   const TuneOptions& options) {
+std::vector<CaseRecord> records_of(const Description& description, const Tuning& tuning, const Bench& bench) {
     const Provenance provenance{.device_key = bench.device().key,
                                 .driver = bench.driver(),
                                 .runtime = bench.runtime(),
                                 .build = build_identity(),
                                 .source_id = sha256(read_file(description.kernel_file).value_or("")),
-                                .cache = std::string(bench::to_string(options.caches)),
+                                .cache = std::string(bench::to_string(bench.caches())),
                                 .session = new_session()};
     std::vector<CaseRecord> records;
     for (const Outcome& outcome : tuning.outcomes) {

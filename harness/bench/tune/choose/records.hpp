@@ -11,7 +11,6 @@ namespace espalier::bench::tune {
 /// What tuning found as records of a sweep: the family is named after the description's file, the variant after the
 /// kernel. An invalid configuration is `wrong` (correctness), `timeout`, `crashed` (runtime) or `unsupported` (compile,
 /// constraints).
-std::vector<CaseRecord> records_of(const Description& description, const Tuning& tuning, const Bench& bench,
-                                   const TuneOptions& options);
+std::vector<CaseRecord> records_of(const Description& description, const Tuning& tuning, const Bench& bench);
 
 }  // namespace espalier::bench::tune

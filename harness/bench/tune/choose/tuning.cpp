@@ -10,7 +10,9 @@
 namespace espalier::bench::tune {
 namespace {
 
-constexpr std::size_t kBatch = 64, kEmulatedBatch = 16;
+// Configurations for one worker. A search learns between batches; where all are measured, starting workers is lost
+// time.
+constexpr std::size_t kSearchBatch = 64, kExhaustiveBatch = 128, kEmulatedBatch = 16;
 constexpr std::size_t kFinalists = 8;  // of a problem
 constexpr double kNearBest = 1.1;      // a finalist's time over the best one's
 constexpr double kSearchNoise = 0.02;  // finding the finalists needs less than their final
@@ -38,7 +40,9 @@ private:
     void try_configurations(std::size_t problem, double until) {
         Search search(description_, problem, options_.exhaustive, options_.seed);
         tuning_.configurations.push_back(search.configurations());
-        const std::size_t size = bench_.device().emulated ? kEmulatedBatch : kBatch;
+        const std::size_t size = bench_.device().emulated ? kEmulatedBatch
+                                 : search.exhaustive()    ? kExhaustiveBatch
+                                                          : kSearchBatch;
         std::vector<Trial> trials;
         while (!stop_requested()) {
             const std::vector<Configuration> next = search.propose(size, trials);

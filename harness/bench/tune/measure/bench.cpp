@@ -179,7 +179,7 @@ bool Bench::run_once(Batch& batch) {
     Job job{.description = fs::absolute(description_.path),
             .device = options_.device,
             .problem = batch.problem,
-            .caches = options_.caches,
+            .caches = hello_.device ? caches() : options_.caches,
             .save = batch.save,
             .timed = !batch.reference,
             .noise = batch.goal.noise,

@@ -23,6 +23,8 @@ public:
     [[nodiscard]] const DeviceInfo& device() const { return *hello_.device; }
     [[nodiscard]] const std::string& driver() const { return hello_.driver; }
     [[nodiscard]] const std::string& runtime() const { return hello_.runtime; }
+    /// What the caches hold before a run: the host executor, which has none to flush, leaves them warm.
+    [[nodiscard]] Caches caches() const { return device().emulated ? Caches::warm : options_.caches; }
     /// Seconds since the bench was opened.
     [[nodiscard]] double elapsed() const;
 

@@ -59,8 +59,7 @@ void Arena::fill_symbols(Module& module) {
             throw device::DeviceError("the kernel's file has no __constant__ variable '" + argument.name + "' of " +
                                           std::to_string(bytes.size()) + " bytes or more",
                                       1);
-        const bool emulated = device::place_of(symbol).on_host;
-        if (emulated)
+        if (module.symbols_on_host())
             std::ranges::copy(bytes, static_cast<std::byte*>(symbol));
         else
             device::copy_to_device(symbol, bytes.data(), bytes.size());

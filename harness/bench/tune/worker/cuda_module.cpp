@@ -93,6 +93,8 @@ public:
         return reinterpret_cast<void*>(address);
     }
 
+    [[nodiscard]] bool symbols_on_host() const override { return false; }
+
     std::vector<std::size_t> parameter_bytes() override {
         std::vector<std::size_t> all;
         std::size_t offset = 0, bytes = 0;

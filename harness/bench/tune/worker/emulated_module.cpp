@@ -22,6 +22,7 @@ public:
         launch_(shape.grid.data(), shape.block.data(), shape.shared_bytes, arguments);
     }
     void* symbol(const std::string& name, std::size_t) override { return dlsym(library_, name.c_str()); }
+    [[nodiscard]] bool symbols_on_host() const override { return true; }
     std::vector<std::size_t> parameter_bytes() override { return {parameters_ + 1, parameters_ + 1 + parameters_[0]}; }
 
 private:

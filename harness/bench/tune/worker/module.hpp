@@ -22,6 +22,8 @@ public:
 
     /// A `__constant__` variable of the module; null if it has none of that name, or a smaller one.
     virtual void* symbol(const std::string& name, std::size_t bytes) = 0;
+    /// Whether such variables are in this process's own memory.
+    [[nodiscard]] virtual bool symbols_on_host() const = 0;
 
     /// The bytes of each of the kernel's parameters; empty if nobody can tell.
     virtual std::vector<std::size_t> parameter_bytes() = 0;
