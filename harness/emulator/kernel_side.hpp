@@ -10,11 +10,12 @@
 
 #include "harness/emulator/geometry.hpp"
 
-// NOLINTBEGIN: CUDA's own names. Set by the executor whenever it switches threads.
-inline constinit thread_local uint3 threadIdx{};
-inline constinit thread_local uint3 blockIdx{};
-inline constinit thread_local dim3 blockDim{};
-inline constinit thread_local dim3 gridDim{};
+// NOLINTBEGIN: CUDA's own names. Set by the executor whenever it switches threads. Visible, so that a kernel that is
+// loaded as a library has those of the program.
+[[gnu::visibility("default")]] inline constinit thread_local uint3 threadIdx{};
+[[gnu::visibility("default")]] inline constinit thread_local uint3 blockIdx{};
+[[gnu::visibility("default")]] inline constinit thread_local dim3 blockDim{};
+[[gnu::visibility("default")]] inline constinit thread_local dim3 gridDim{};
 inline constexpr int warpSize = 32;
 // NOLINTEND
 

@@ -76,3 +76,7 @@ target_compile_definitions(variant_study PRIVATE ESPALIER_RESULTS="${PROJECT_SOU
 if(NOT ESPALIER_CUDA)  # the learner knows devices by their results alone: the builds without CUDA tell all
   include(${CMAKE_CURRENT_LIST_DIR}/learning.cmake)
 endif()
+
+# Tuning of kernels that are described, without running any.
+espalier_test(tune/expression_test espalier_tune espalier_all_variants_executor)
+espalier_test_sources(expression_test tune/description_test.cpp tune/space_test.cpp tune/pick_test.cpp)

@@ -86,3 +86,10 @@ endif()
 
 add_test(NAME benchmark_test COMMAND ${ESPALIER_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/benchmark_test.py
                                      $<TARGET_FILE:espalier_benchmark>)
+# On the host executor, which the build without CUDA alone has in its command line.
+if(NOT ESPALIER_CUDA)
+  espalier_test(tune_command_test nlohmann_json::nlohmann_json)
+  target_compile_definitions(tune_command_test PRIVATE ESPALIER_PROGRAM="$<TARGET_FILE:espalier>"
+                             ESPALIER_EXAMPLES="${PROJECT_SOURCE_DIR}/examples")
+  add_dependencies(tune_command_test espalier)
+endif()

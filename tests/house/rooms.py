@@ -37,6 +37,7 @@ MAY_INCLUDE = {
         f"harness/bench/{room}" for room in ("learn", "evidence", "emit")],
     "harness/bench/judge": RECORDED + ["kernels/dispatch"] + [f"harness/bench/{room}" for room in ("learn", "emit")],
     "harness/bench/report": RECORDED + ["harness/bench/judge"],
+    "harness/bench/tune": RECORDED + [SWEEP, "harness/bench/learn"],
     "harness/bench/peers": LIBRARY + ["variants", "harness/bench/families"],
     "harness/apps/io": ["espalier"] + BASE,
     "harness/apps/tables": ["espalier", "harness/apps/io"] + BASE,
@@ -44,7 +45,7 @@ MAY_INCLUDE = {
     "harness/apps/seismic": ["espalier", "kernels/json", "harness/apps/io", "harness/apps/tables"] + BASE,
     "harness/apps/sessions": ["espalier", "harness/apps"] + BASE,
     "harness/cli": LIBRARY + BASE + ["harness/apps"] + [f"harness/bench/{room}" for room in (
-        "profile", "families", "records", "report", "sweep", "compare", "learn", "evidence", "emit", "train", "judge")],
+        "profile", "families", "records", "report", "sweep", "compare", "learn", "evidence", "emit", "train", "judge", "tune")],
     "harness/programs": LIBRARY + ["harness"],
 }
 # What the sessions take of the library's inside, because its public headers have nothing that would do: page-locked

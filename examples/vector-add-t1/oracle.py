@@ -1,0 +1,5 @@
+"""What vector_add should leave in c."""
+
+
+def oracle(a, b, **_):
+    return a + b
