@@ -1,9 +1,8 @@
 # The component harness of the CMake package: everything that measures in one static library, its headers, and the
 # functions with which other projects bring their own kernels.
 
-get_target_property(committed_trees_alone espalier_shipped_selectors ALIASED_TARGET)
 espalier_variants_of("" objects)
-set(parts espalier_base espalier_checked_json espalier_reference espalier_families espalier_dispatch espalier_records
+set(parts espalier_base espalier_json espalier_reference espalier_families espalier_api espalier_selectors espalier_records
     espalier_sweep espalier_compare espalier_learn espalier_evidence espalier_emit espalier_train espalier_judge
     espalier_report espalier_io espalier_seismic espalier_sessions espalier_cli espalier_host_cpu)
 if(ESPALIER_CUDA)

@@ -13,6 +13,7 @@
 #include "harness/bench/families/plain_arrays.hpp"
 #include "harness/bench/families/plain_problems.hpp"
 #include "harness/bench/families/suite.hpp"
+#include "kernels/core/feature.hpp"
 
 namespace espalier::bench {
 
