@@ -15,6 +15,18 @@ inline bool& guard_pages() {
     return on;
 }
 
+/// Asks for them while it lives.
+class GuardedArrays {
+public:
+    GuardedArrays() : before_(guard_pages()) { guard_pages() = true; }
+    ~GuardedArrays() { guard_pages() = before_; }
+    GuardedArrays(const GuardedArrays&) = delete;
+    GuardedArrays& operator=(const GuardedArrays&) = delete;
+
+private:
+    bool before_;
+};
+
 /// Memory whose end, rounded up to its alignment, is the end of a page that no page follows: whoever reads or writes
 /// there is stopped by a SIGSEGV. Nothing lies before its first page either.
 class PagedMemory {

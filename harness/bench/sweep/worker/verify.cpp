@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "harness/base/clock.hpp"
+#include "harness/base/guard_pages.hpp"
 #include "harness/bench/sweep/worker/scaled_down.hpp"
 #include "kernels/device/runtime.hpp"
 
@@ -137,7 +138,18 @@ Verdict Verifier::run_here(std::size_t variant, const Configuration& configurati
     return verdict;
 }
 
+void Verifier::run_before_guard_pages(std::size_t variant, const Configuration& configuration) {
+    constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+    const std::string& problem = scaled_down_.empty() ? problem_ : scaled_down_;
+    if (device_.kind != DeviceKind::cpu || family_.data_bytes(problem) > kMostBytes) return;
+    if (!family_.supports(variant, problem, configuration, device_)) return;
+    const GuardedArrays guarded;
+    if (!guarded_bench_) guarded_bench_ = family_.bench(problem, 1, Pattern::uniform, device_);
+    guarded_bench_->run(variant, configuration);
+}
+
 Verdict Verifier::verify_on(Bench& bench, std::size_t variant, const Configuration& configuration, Repeats repeats) {
+    run_before_guard_pages(variant, configuration);
     Verdict verdict{.wrong = {}, .overran = false, .how = "oracle"};
     const double start = steady_seconds();
     for (int runs = 0; runs < kMostRuns; ++runs) {
