@@ -5,6 +5,7 @@ choice of its library.
 usage: example_test.py SOURCES WORK GENERATOR COMPILER, WORK being that of own_kernels_test.py
 """
 
+import pathlib
 import shutil
 import sys
 
@@ -13,7 +14,6 @@ from own_kernels_test import Test
 
 class Installed(Test):
     def __init__(self, sources: str, work: str, generator: str, compiler: str) -> None:
-        import pathlib
         self.work, self.prefix = pathlib.Path(work), pathlib.Path(work) / "moved"
         self.options = ["-G", generator, f"-DCMAKE_CXX_COMPILER={compiler}", f"-DCMAKE_PREFIX_PATH={self.prefix}",
                         "-DCMAKE_BUILD_TYPE=Release"]

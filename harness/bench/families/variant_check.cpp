@@ -1,7 +1,6 @@
 #include "harness/bench/families/variant_check.hpp"
 
 #include <fmt/format.h>
-#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include <thread>
 
 #include "harness/base/guard_pages.hpp"
+#include "harness/bench/families/memory_kept.hpp"
 #include "kernels/core/registry.hpp"
 #include "kernels/device/host_cpu.hpp"
 #include "kernels/device/runtime.hpp"
@@ -66,32 +66,6 @@ std::optional<DeviceInfo> device_for(DeviceKind kind) {
     return device::open(0);
 }
 
-/// Bytes that are allocated and not freed.
-std::size_t kept_bytes(DeviceKind kind) {
-    if (kind == DeviceKind::cuda) {
-        const device::MemoryState state = device::memory_state();
-        return state.total - state.free;
-    }
-    const auto state = mallinfo2();
-    return state.uordblks + state.hblkhd;
-}
-
-/// A fault of a variant that keeps memory at each run: the first ones may fill caches of the runtime's.
-std::string leak(Bench& bench, std::size_t variant, const Configuration& configuration, DeviceKind kind) {
-    constexpr int kRuns = 8;
-    const auto growth = [&] {
-        const std::size_t before = kept_bytes(kind);
-        for (int i = 0; i < kRuns; ++i) bench.run(variant, configuration);
-        if (kind == DeviceKind::cuda) device::synchronize();
-        const std::size_t after = kept_bytes(kind);
-        return after > before ? after - before : 0;
-    };
-    std::size_t least = growth();
-    for (int again = 0; again < 3 && least > 0; ++again) least = std::min(least, growth());
-    if (least < kRuns) return {};
-    return fmt::format("keeps {} bytes at each run: free what it allocates", least / kRuns);
-}
-
 std::string check_case(const Family& family, std::size_t v, const EdgeCase& edge, const DeviceInfo& device,
                        Page& page) {
     const auto bench = family.bench(edge.problem, 1, edge.pattern, device);
@@ -104,7 +78,7 @@ std::string check_case(const Family& family, std::size_t v, const EdgeCase& edge
         bench->run(v, configuration);
         if (const Mismatch wrong = bench->check(v)) return "wrong: " + wrong.description;
         if (!ran && page.runs % 16 == 0)
-            if (std::string kept = leak(*bench, v, configuration, device.kind); !kept.empty()) return kept;
+            if (std::string kept = memory_kept(*bench, v, configuration, device.kind); !kept.empty()) return kept;
         ran = true;
         ++page.runs;
     }
