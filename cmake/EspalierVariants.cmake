@@ -8,20 +8,7 @@
 # means the same everywhere.
 
 set(ESPALIER_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
-
-# The processors that this build is for, by the name of their folder.
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
-  set(ESPALIER_ARCHITECTURE x86)
-elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
-  set(ESPALIER_ARCHITECTURE aarch64)
-else()
-  set(ESPALIER_ARCHITECTURE ${CMAKE_SYSTEM_PROCESSOR})
-endif()
-
-# write_if_changed(<path> <text>): leaves the file, and so what depends on it, alone when nothing changed.
-function(write_if_changed path text)
-  file(CONFIGURE OUTPUT ${path} CONTENT "${text}" @ONLY)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/EspalierRegistry.cmake)
 
 # espalier_families(<out>): the problems of kernels/problems/, sorted; the variants of each are a folder of variants/.
 function(espalier_families out)
@@ -35,16 +22,6 @@ function(espalier_families out)
     endif()
   endforeach()
   set(${out} ${families} PARENT_SCOPE)
-endfunction()
-
-# espalier_family_sources(<family> <out>): its variants' files relative to variants/<family>, by name.
-function(espalier_family_sources family out)
-  set(root ${PROJECT_SOURCE_DIR}/variants/${family})
-  file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${root} ${root}/*.cpp ${root}/*.cu)
-  list(TRANSFORM files REPLACE "^(.*/)?([^/]+)$" "\\2|\\0")
-  list(SORT files)
-  list(TRANSFORM files REPLACE "^[^|]+\\|" "")
-  set(${out} ${files} PARENT_SCOPE)
 endfunction()
 
 # espalier_check_variants(): an error for every file and folder of variants/ that would be left out silently: what lies in
@@ -94,46 +71,6 @@ function(espalier_check_variants)
   endif()
 endfunction()
 
-# espalier_foreign(<file> <out>): the processors that a variant's file is for where this build is for others, else
-# empty. <file> is relative to its family's folder.
-function(espalier_foreign file out)
-  set(foreign "")
-  if(file MATCHES "^(x86|aarch64)/" AND NOT CMAKE_MATCH_1 STREQUAL ESPALIER_ARCHITECTURE)
-    set(foreign ${CMAKE_MATCH_1})
-  endif()
-  set(${out} "${foreign}" PARENT_SCOPE)
-endfunction()
-
-# espalier_compiled_sources(<family> <out>): those of its variants' files that this build compiles.
-function(espalier_compiled_sources family out)
-  espalier_family_sources(${family} files)
-  set(compiled)
-  foreach(file ${files})
-    espalier_foreign(${file} foreign)
-    if(NOT foreign)
-      list(APPEND compiled ${file})
-    endif()
-  endforeach()
-  set(${out} ${compiled} PARENT_SCOPE)
-endfunction()
-
-# espalier_baselines(<family> <out>): names of the variants whose source says Role::baseline.
-function(espalier_baselines family out)
-  espalier_family_sources(${family} files)
-  set(names)
-  foreach(file ${files})
-    set(path ${PROJECT_SOURCE_DIR}/variants/${family}/${file})
-    file(STRINGS ${path} lines REGEX "Role::baseline")
-    if(lines)
-      get_filename_component(name ${file} NAME_WE)
-      list(APPEND names ${name})
-      # Handing the role on takes it from here, so this file's change is what must be noticed.
-      set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
-    endif()
-  endforeach()
-  set(${out} ${names} PARENT_SCOPE)
-endfunction()
-
 # espalier_shipped(<family> <out>): names of the variants that the library of this build links: those that
 # the trees of the family rank and its baselines, CPU variants only without CUDA.
 function(espalier_shipped family out)
@@ -158,138 +95,28 @@ function(espalier_shipped family out)
   set(${out} ${linked} PARENT_SCOPE)
 endfunction()
 
-# espalier_write_registry(<family> <path> <with-source-ids> <names...>): the definition of registry() that
-# links the variants named; the others keep their place in the order of VariantId, without their code.
-function(espalier_write_registry family path with_source_ids)
-  espalier_family_sources(${family} files)
-  set(declarations "")
-  set(entries "")
-  set(include "")
-  if(with_source_ids)
-    set(include "\n#include \"registries/${family}/source_ids.hpp\"\n")
-  endif()
-  foreach(file ${files})
-    get_filename_component(name ${file} NAME_WE)
-    set(kind cpu)
-    if(file MATCHES "\\.cu$")
-      set(kind cuda)
-    endif()
-    set(gpu_only false)
-    set(min_sm 0)
-    if(file MATCHES "^(gpu_only|sm_[0-9]+a?)/")
-      set(gpu_only true)
-    endif()
-    if(file MATCHES "^sm_([0-9]+)a?/")
-      set(min_sm ${CMAKE_MATCH_1})
-    endif()
-    set(exact_sm false)
-    if(file MATCHES "^sm_[0-9]+a/")
-      set(exact_sm true)
-    endif()
-    espalier_foreign(${file} foreign)
-    set(variant "{}")
-    if(foreign)
-      # Its code cannot be asked: the role is read, for listings.
-      file(STRINGS ${PROJECT_SOURCE_DIR}/variants/${family}/${file} role REGEX "Role::" LIMIT_COUNT 1)
-      if(role MATCHES "(Role::[a-z]+)")
-        set(variant "{.role = ${CMAKE_MATCH_1}}")
-      endif()
-    elseif(name IN_LIST ARGN)
-      set(variant "${name}()")
-      string(APPEND declarations "Variant<Problem> ${name}();\n")
-    endif()
-    set(source_id "{}")
-    if(with_source_ids)
-      set(source_id "source_id::${name}")
-    endif()
-    string(APPEND entries "        entry(\"${name}\", ${variant}, DeviceKind::${kind}, ${gpu_only}, ${min_sm}, "
-           "\"variants/${family}/${file}\", ${source_id}, ${exact_sm}, \"${foreign}\"),\n")
-  endforeach()
-  write_if_changed(${path} "#include \"registries/${family}/registry.hpp\"
-
-#include <array>
-${include}
-namespace espalier::${family} {
-
-${declarations}
-namespace {
-
-Registered<Problem> entry(std::string_view name, Variant<Problem> variant, DeviceKind kind, bool gpu_only, int min_sm,
-                          std::string_view path, std::string_view source_id, bool exact_sm,
-                          std::string_view foreign) {
-    variant.name = name;
-    return {std::move(variant), kind, gpu_only, min_sm, path, source_id, exact_sm, foreign};
-}
-
-}  // namespace
-
-std::span<const Registered<Problem>> registry() {
-    static const std::array all{
-${entries}    };
-    return all;
-}
-
-}  // namespace espalier::${family}
-")
-endfunction()
-
-# espalier_generate_registry(<family>): writes ids.hpp, registry.hpp and registry.cpp, hashes the sources at
-# build time, and makes of them the library espalier_<family>_registry, which needs the code of every variant
-# that this build compiles.
+# espalier_generate_registry(<family>): makes of the registry the library espalier_<family>_registry, which needs the code
+# of every variant that this build compiles.
 function(espalier_generate_registry family)
-  espalier_family_sources(${family} files)
-  set(enumerators "")
-  set(names)
-  set(paths)
-  foreach(file ${files})
-    get_filename_component(name ${file} NAME_WE)
-    string(APPEND enumerators "    ${name},\n")
-    espalier_foreign(${file} foreign)
-    if(NOT foreign)
-      list(APPEND names ${name})
-    endif()
-    list(APPEND paths ${PROJECT_SOURCE_DIR}/variants/${family}/${file})
-  endforeach()
-
+  espalier_write_registry_headers(${family})
+  espalier_compiled_paths(${family} all names)
   set(folder ${ESPALIER_GENERATED_DIR}/registries/${family})
-  write_if_changed(${folder}/ids.hpp "#pragma once
-
-#include <cstdint>
-
-namespace espalier::${family} {
-
-enum class VariantId : std::uint16_t {
-${enumerators}};
-
-}  // namespace espalier::${family}
-")
-  write_if_changed(${folder}/registry.hpp "#pragma once
-
-#include <span>
-
-#include \"kernels/core/registry.hpp\"
-#include \"kernels/problems/${family}.hpp\"
+  espalier_write_registry(${family} built_in_registry ${folder}/registry.cpp TRUE ${names})
+  # Apart, so that a program with variants of its own may have another.
+  write_if_changed(${folder}/built_in_alone.cpp "#include \"registries/${family}/registry.hpp\"
 
 namespace espalier::${family} {
 
-/// Every variant of the family, in the order of VariantId. Which of them are linked is the program's choice:
-/// the harness has all that are for its processor, the shipping library those that its selectors name.
-std::span<const Registered<Problem>> registry();
+std::span<const Registered<Problem>> registry() { return built_in_registry(); }
 
 }  // namespace espalier::${family}
 ")
-  espalier_write_registry(${family} ${folder}/registry.cpp TRUE ${names})
   # Wherever below variants/ they lie: a record that names a source which was edited since would be a lie.
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/problems/*.hpp
        ${PROJECT_SOURCE_DIR}/variants/*.hpp ${PROJECT_SOURCE_DIR}/variants/*.cuh)
-  add_custom_command(
-    OUTPUT ${folder}/source_ids.hpp
-    COMMAND ${CMAKE_COMMAND} "-DSOURCES=${paths}" -DROOT=${PROJECT_SOURCE_DIR} -DOUTPUT=${folder}/source_ids.hpp
-            -DFAMILY=${family} -P ${PROJECT_SOURCE_DIR}/cmake/SourceIds.cmake
-    DEPENDS ${paths} ${headers} ${PROJECT_SOURCE_DIR}/cmake/SourceIds.cmake
-    COMMENT "Hashing the sources of ${family}"
-    VERBATIM)
-  add_library(espalier_${family}_registry STATIC ${folder}/registry.cpp ${folder}/source_ids.hpp)
+  espalier_hash_sources(${family} ${PROJECT_SOURCE_DIR} "variants|kernels/problems" ${headers})
+  add_library(espalier_${family}_registry STATIC ${folder}/registry.cpp ${folder}/built_in_alone.cpp
+                                                 ${folder}/source_ids.hpp)
   target_link_libraries(espalier_${family}_registry PRIVATE espalier_core)
 endfunction()
 

@@ -1,6 +1,6 @@
 # Writes SHA-256 identities of variant sources: results carry them, so that evidence for code that has changed since is
-# known to be stale. What a variant includes of variants/ and kernels/problems/ counts, of other families too, and so does
-# what that includes. Comments, white space and includes do not: where a file lies says nothing of what it computes.
+# known to be stale. What a variant includes of the folders INSIDE counts, of other families too, and so does what that
+# includes. Comments, white space and includes do not: where a file lies says nothing of what it computes.
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -13,14 +13,27 @@ function(normalised path out)
   set(${out} "${text}" PARENT_SCOPE)
 endfunction()
 
-# included_by(<path> <list>): adds the headers of variants/ and kernels/problems/ that a file includes, directly or not.
+# place_of(<header> <out>): where it lies below one of ROOTS; empty if it is generated, which lists variants and computes
+# nothing.
+function(place_of header out)
+  set(${out} "" PARENT_SCOPE)
+  foreach(root ${ROOTS})
+    if(EXISTS ${root}/${header})
+      set(${out} ${root}/${header} PARENT_SCOPE)
+      break()
+    endif()
+  endforeach()
+endfunction()
+
+# included_by(<path> <list>): adds the headers of the folders INSIDE that a file includes, directly or not.
 function(included_by path list)
-  file(STRINGS ${path} lines REGEX "^#include \"(variants|kernels/problems)/")
+  file(STRINGS ${path} lines REGEX "^#include \"(${INSIDE})/")
   foreach(line IN LISTS lines)
     string(REGEX REPLACE "^#include \"([^\"]*)\".*" "\\1" header "${line}")
-    if(EXISTS ${ROOT}/${header} AND NOT header IN_LIST ${list})  # what is generated lists variants, it computes nothing
+    place_of(${header} place)
+    if(place AND NOT header IN_LIST ${list})
       list(APPEND ${list} ${header})
-      included_by(${ROOT}/${header} ${list})
+      included_by(${place} ${list})
     endif()
   endforeach()
   set(${list} ${${list}} PARENT_SCOPE)
@@ -34,7 +47,8 @@ foreach(source ${SOURCES})
   included_by(${source} headers)
   list(SORT headers)
   foreach(header ${headers})
-    normalised(${ROOT}/${header} text)
+    place_of(${header} place)
+    normalised(${place} text)
     string(APPEND all "${text}")
   endforeach()
   string(SHA256 id "${all}")

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <new>
 
+#include "harness/base/guard_pages.hpp"
+
 namespace espalier::bench {
 namespace {
 
@@ -10,14 +12,17 @@ constexpr std::align_val_t kHostAlignment{64};
 
 }  // namespace
 
-void BenchMemory::FreeAligned::operator()(std::byte* data) const { ::operator delete(data, kHostAlignment); }
-
 BenchMemory::BenchMemory(DeviceKind kind, std::size_t bytes) : size_(bytes) {
     if (bytes == 0) return;
-    if (kind == DeviceKind::cpu)
-        host_.reset(static_cast<std::byte*>(::operator new(bytes, kHostAlignment)));
-    else
+    if (kind != DeviceKind::cpu) {
         device_ = device::Buffer(bytes);
+    } else if (guard_pages()) {
+        auto pages = std::make_shared<PagedMemory>(bytes, static_cast<std::size_t>(kHostAlignment));
+        host_ = std::shared_ptr<std::byte>(pages, pages->data());
+    } else {
+        host_.reset(static_cast<std::byte*>(::operator new(bytes, kHostAlignment)),
+                    [](std::byte* data) { ::operator delete(data, kHostAlignment); });
+    }
 }
 
 void BenchMemory::store(std::size_t offset, std::span<const std::byte> from) {

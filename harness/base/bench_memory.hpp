@@ -25,11 +25,8 @@ public:
     [[nodiscard]] bool equals(const std::byte* other) const;
 
 private:
-    struct FreeAligned {
-        void operator()(std::byte* data) const;
-    };
     std::size_t size_;
-    std::unique_ptr<std::byte, FreeAligned> host_;
+    std::shared_ptr<std::byte> host_;  ///< before a guard page where those are asked for
     device::Buffer device_;
 };
 

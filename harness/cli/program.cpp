@@ -13,6 +13,7 @@
 #include <system_error>
 #include <vector>
 
+#include "harness/base/files/installed.hpp"
 #include "harness/base/files/leftovers.hpp"
 #include "harness/base/files/same_file.hpp"
 #include "harness/base/text/printable.hpp"
@@ -108,7 +109,8 @@ ExitCode run(int argc, char** argv) {
 
 }  // namespace
 
-int run_program(int argc, char** argv) {
+int run_program(int argc, char** argv, const char* prefix) {
+    set_installed_prefix(prefix);
     hold_standard_descriptors();
     clean_up_on_signals();
     ExitCode code = run(argc, argv);

@@ -23,6 +23,12 @@ std::size_t touched(const std::byte* band, std::size_t bytes, bool after) {
 
 GuardedMemory::GuardedMemory(std::size_t bytes, std::size_t alignment, std::uint8_t poison)
     : size_(bytes), alignment_(alignment), band_((kBand + alignment - 1) / alignment * alignment) {
+    if (bench::guard_pages()) {
+        pages_ = std::make_unique<bench::PagedMemory>(bytes, alignment);
+        data_ = pages_->data();
+        fill(poison);
+        return;
+    }
     auto* const whole = static_cast<std::byte*>(::operator new (band_ + bytes + kBand, std::align_val_t{alignment}));
     data_ = whole + band_;
     std::memset(whole, static_cast<int>(kCanary), band_);
@@ -33,7 +39,7 @@ GuardedMemory::GuardedMemory(std::size_t bytes, std::size_t alignment, std::uint
 }
 
 GuardedMemory::~GuardedMemory() {
-    if (data_ == nullptr) return;
+    if (data_ == nullptr || pages_) return;
     ASAN_UNPOISON_MEMORY_REGION(data_ - band_, band_ + size_ + kBand);
     ::operator delete (data_ - band_, std::align_val_t{alignment_});
 }
@@ -42,20 +48,22 @@ GuardedMemory::GuardedMemory(GuardedMemory&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)),
       size_(std::exchange(other.size_, 0)),
       alignment_(other.alignment_),
-      band_(other.band_) {}
+      band_(other.band_),
+      pages_(std::move(other.pages_)) {}
 
 GuardedMemory& GuardedMemory::operator=(GuardedMemory&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(alignment_, other.alignment_);
     std::swap(band_, other.band_);
+    std::swap(pages_, other.pages_);
     return *this;
 }
 
 void GuardedMemory::fill(std::uint8_t value) { std::memset(data_, value, size_); }
 
 std::optional<std::string> GuardedMemory::damage() {
-    if (data_ == nullptr) return std::nullopt;
+    if (data_ == nullptr || pages_) return std::nullopt;
     ASAN_UNPOISON_MEMORY_REGION(data_ - band_, band_);
     ASAN_UNPOISON_MEMORY_REGION(data_ + size_, kBand);
     const std::size_t before = touched(data_ - band_, band_, false);

@@ -2,8 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+
+#include "harness/base/guard_pages.hpp"
 
 namespace espalier::device::host {
 
@@ -33,6 +36,8 @@ private:
     std::size_t size_ = 0;
     std::size_t alignment_ = 1;
     std::size_t band_ = 0;
+    std::unique_ptr<bench::PagedMemory>
+        pages_;  ///< it lies in these, and has no bands, where guard pages are asked for
 };
 
 }  // namespace espalier::device::host

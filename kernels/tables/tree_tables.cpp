@@ -150,7 +150,7 @@ private:
 std::string tree_tables(const FamilySource& family, std::span<const TreeFile> trees) {
     const std::string name(family.name);
     std::string text = "// Made by the build of kernels/selectors/" + name + "/*.tree.\n\n#include <array>\n\n" +
-                       "#include \"kernels/core/selector.hpp\"\n#include \"kernels/problems/" + name + ".hpp\"\n" +
+                       "#include \"kernels/core/selector.hpp\"\n#include \"" + family.problem + "\"\n" +
                        "#include \"registries/" + name + "/ids.hpp\"\n#include \"registries/" + name +
                        "/selectors.hpp\"\n\nnamespace espalier::" + name + " {\nnamespace {\n\n";
     std::vector<std::string> all;

@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernels/core/feature.hpp"
@@ -19,12 +20,13 @@ struct FamilySource {
     };
 
     std::string_view name;
+    std::string problem;  ///< the header that has its problem
     std::vector<Feature> features;
 };
 
 template <class P>
-FamilySource source_of(std::string_view family) {
-    FamilySource source{family, {}};
+FamilySource source_of(std::string_view family, std::string problem) {
+    FamilySource source{family, std::move(problem), {}};
     for (const espalier::Feature<P>& feature : P::features())
         source.features.push_back({feature.name, feature.expression, feature.categories});
     return source;

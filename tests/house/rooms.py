@@ -21,7 +21,7 @@ MAY_INCLUDE = {
     "variants": GROUND,
     "reference_cpu": GROUND,
     "harness/base": STORED + ["kernels/device"],
-    "harness/emulator": INTERFACE + ["kernels/device"],
+    "harness/emulator": INTERFACE + ["kernels/device"] + BASE,
     "harness/bench/profile": INTERFACE + ["kernels/device"] + BASE,
     "harness/bench/families": PROFILE + ["kernels/dispatch", "reference_cpu"],  # a composed family chooses its stages
     "harness/bench/records": PROFILE + ["harness/bench/families"],

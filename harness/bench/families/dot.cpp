@@ -1,12 +1,6 @@
 #include "reference_cpu/dot.hpp"
 
-#include <cmath>
-#include <limits>
-#include <optional>
-
-#include "harness/base/random.hpp"
-#include "harness/bench/families/host_array.hpp"
-#include "harness/bench/families/suite.hpp"
+#include "harness/bench/families/plain.hpp"
 #include "kernels/problems/dot.hpp"
 
 namespace espalier::bench::dot {
@@ -15,80 +9,29 @@ using namespace ::espalier::dot;
 
 namespace {
 
-/// Uniform: -1..1. Constant: 0.1 each, whose rounding errors all have one sign. Ascending: 0, 1, .. 15, 0, ...
-/// so that sums are exact. Descending: the same as uniform, at addresses that only a float is aligned to and that may
-/// differ modulo 16. Special: denormals and signed zeros among ordinary values and, as seed and size have it, an
-/// infinity or a NaN.
-class VectorsWorkload final : public Workload<Problem> {
-public:
-    VectorsWorkload(const Problem& problem, std::uint64_t seed, Pattern pattern)
-        : size_(static_cast<std::size_t>(problem.elements)),
-          offset_a_(pattern == Pattern::descending && size_ > 0 ? 1 : 0),
-          offset_b_(pattern == Pattern::descending && size_ > 0 ? 1 + size_ % 2 : 0),
-          pattern_(pattern) {
-        refresh(seed);
+std::int64_t elements(const Problem& problem) { return problem.elements; }
+
+struct DotProduct : Plain<Problem> {
+    static Arrays arrays() {
+        return {in<&Buffers::a>("a", elements), in<&Buffers::b>("b", elements),
+                out<&Buffers::result>("result", [](const Problem&) { return std::int64_t{1}; })};
     }
 
-    std::vector<std::span<const std::byte>> inputs() const override { return {bytes_of(a_), bytes_of(b_)}; }
-    std::vector<std::size_t> output_bytes() const override { return {sizeof(float)}; }
-
-    Buffers bind(std::span<const std::byte* const> in, std::span<std::byte* const> out) const override {
-        const auto vector = [&](std::size_t i, std::size_t offset) {
-            return in[i] ? reinterpret_cast<const float*>(in[i]) + offset : nullptr;
-        };
-        return {vector(0, offset_a_), vector(1, offset_b_), reinterpret_cast<float*>(out[0])};
+    /// Errors are measured by the sum of the products' magnitudes.
+    static constexpr bool kScales = true;
+    static void oracle(const Problem& problem, const Buffers& in, Expected& expected) {
+        const auto size = static_cast<std::size_t>(problem.elements);
+        const reference::Dot dot = reference::dot({in.a, size}, {in.b, size});
+        expected[0] = {{dot.sum}, {dot.absolute_sum}};
     }
 
-    Mismatch check(std::span<const std::span<const std::byte>> outputs, const Tolerance& tolerance) override {
-        if (!expected_) expected_ = reference::dot(std::span(a_).subspan(offset_a_), std::span(b_).subspan(offset_b_));
-        const double actual = static_cast<double>(values_of<float>(outputs[0])[0]);
-        const double sum = expected_->sum;
-        const bool right = std::isfinite(sum) ? std::abs(actual - sum) <= tolerance.relative * expected_->absolute_sum
-                                              : (std::isnan(sum) ? std::isnan(actual) : actual == sum);
-        if (right) return {};
-        return {"result is " + std::to_string(actual) + ", expected " + std::to_string(sum) +
-                "; the products' magnitudes add up to " + std::to_string(expected_->absolute_sum)};
-    }
-
-    void refresh(std::uint64_t seed) override {
-        fill(a_, offset_a_, 2 * seed);
-        fill(b_, offset_b_, 2 * seed + 1);
-        if (pattern_ == Pattern::special && size_ > 2) {
-            const std::size_t at = random_bits(seed, 0) % size_;
-            if ((seed + size_) % 3 == 1) a_[at] = std::numeric_limits<float>::infinity(), b_[at] = -2;
-            if ((seed + size_) % 3 == 2) a_[at] = std::numeric_limits<float>::quiet_NaN();
-        }
-        expected_.reset();
-    }
-
-private:
-    void fill(HostArray<float>& values, std::size_t offset, std::uint64_t seed) const {
-        values.resize(offset + size_);
-        generate(values, [&](std::size_t i) { return value(i, static_cast<std::uint32_t>(random_bits(seed, i))); });
-    }
-
-    float value(std::size_t i, std::uint32_t random) const {
-        const float uniform = static_cast<float>(static_cast<std::int32_t>(random)) * 0x1p-31F;
-        switch (pattern_) {
-            case Pattern::constant: return 0.1F;
-            case Pattern::ascending: return static_cast<float>(i % 16);
-            case Pattern::special:
-                if (i % 5 == 1) return std::numeric_limits<float>::denorm_min();
-                if (i % 5 == 2) return -0.0F;
-                return uniform;
-            case Pattern::descending:
-            case Pattern::uniform: break;
-        }
-        return uniform;
-    }
-
-    std::size_t size_, offset_a_, offset_b_;
-    Pattern pattern_;
-    HostArray<float> a_, b_;
-    std::optional<reference::Dot> expected_;
+    static std::vector<Problem> default_problems(DeviceKind kind, Effort effort);
+    static std::vector<TypedEdgeCase<Problem>> edge_cases();
+    static Domain domain(DeviceKind kind);
+    static std::vector<PublishedTable<Problem>> published();
 };
 
-std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
+std::vector<Problem> DotProduct::default_problems(DeviceKind kind, Effort effort) {
     if (effort == Effort::quick) return {{1024}, {1 << 20}};
     const bool cpu = kind == DeviceKind::cpu;
     const std::int64_t largest = cpu && effort != Effort::full ? 1 << 24 : 1 << 28;
@@ -100,7 +43,7 @@ std::vector<Problem> default_problems(DeviceKind kind, Effort effort) {
     return problems;
 }
 
-std::vector<TypedEdgeCase<Problem>> edge_cases() {
+std::vector<TypedEdgeCase<Problem>> DotProduct::edge_cases() {
     std::vector<TypedEdgeCase<Problem>> cases;
     // Around a register, a warp, a block, and what a block takes at once; long enough for several rounds.
     constexpr std::int64_t kSizes[] = {0,    1,    2,    3,    4,    5,    7,    8,     15,    16,    17,  31,
@@ -114,7 +57,7 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
 
 /// Vectors from what a call is worth to the sources' 2^28. Traces: embeddings, layers and all weights of common
 /// networks, images, MNIST's and CIFAR-10's pixels, a second and an hour of sound.
-Domain domain(DeviceKind kind) {
+Domain DotProduct::domain(DeviceKind kind) {
     const bool cpu = kind == DeviceKind::cpu;
     return {
         .sizes = {{"elements", cpu ? 256 : 1024, cpu ? 1 << 26 : 1 << 28, {{16, 2}, {4, 1}, {1, 1}}}},
@@ -128,7 +71,7 @@ Domain domain(DeviceKind kind) {
 }
 
 /// The histogram tutorial's other exercise: who adds up the blocks' sums. The vectors' lengths are ours.
-std::vector<PublishedTable<Problem>> published() {
+std::vector<PublishedTable<Problem>> DotProduct::published() {
     return {{"H-dot",
              {{1 << 16}, {1 << 20}, {1 << 24}, {1 << 28}},
              {"host_finish:blocks_per_sm=8", "atomic_float:blocks_per_sm=8", "cpu_scalar", "cpu_openmp"}}};
@@ -136,15 +79,6 @@ std::vector<PublishedTable<Problem>> published() {
 
 }  // namespace
 
-Suite<Problem> suite() {
-    return {
-        .default_problems = default_problems,
-        .edge_cases = edge_cases,
-        .workload = make_workload<VectorsWorkload>,
-        .data_bytes =
-            [](const Problem& problem) { return (2 * static_cast<std::size_t>(problem.elements) + 1) * sizeof(float); },
-        .domain = domain,
-        .published = published};
-}
+Suite<Problem> suite() { return plain_suite<DotProduct>(); }
 
 }  // namespace espalier::bench::dot

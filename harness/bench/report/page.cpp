@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "harness/base/files/installed.hpp"
 #include "harness/base/files/started_program.hpp"
 #include "harness/base/text/printable.hpp"
 
@@ -29,9 +30,9 @@ fs::path find_script(const char* name) {
                             ": set it to the folder plots/ of the sources, or unset it",
                         false);
     }
-    const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-    for (const fs::path& folder : {program.parent_path() / "../share/espalier/plots", fs::path(ESPALIER_PLOTS_DIR)})
-        if (fs::exists(folder / name, ignored)) return folder / name;
+    const fs::path script =
+        find_installed(fs::path("share/espalier/plots") / name, fs::path(ESPALIER_PLOTS_DIR) / name);
+    if (!script.empty()) return script;
     throw PageError("the scripts of the pages are in neither " ESPALIER_PLOTS_DIR
                     " nor ../share/espalier/plots: set ESPALIER_PLOTS to the folder plots/ of the sources",
                     false);

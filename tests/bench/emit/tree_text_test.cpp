@@ -198,7 +198,8 @@ TEST(TreeText, HostileDeviceAndDriverStayText) {
     const std::string plain = text_of(clean);
     const auto tables_of = [](const std::string& text) {
         const TreeFile tree = read_tree(text);
-        return tables::tree_tables(tables::source_of<synthetic::Problem>("synthetic"), {&tree, 1});
+        return tables::tree_tables(tables::source_of<synthetic::Problem>("synthetic", "kernels/problems/synthetic.hpp"),
+                                   {&tree, 1});
     };
     for (const std::string& text : kHostile) {
         auto records = clean;
@@ -267,7 +268,8 @@ TEST(TreeText, TablesOfUnknownNamesAreRefused) {
         TreeFile tree = good;
         change(tree.nodes.front());
         EXPECT_THROW(
-            static_cast<void>(tables::tree_tables(tables::source_of<synthetic::Problem>("synthetic"), {&tree, 1})),
+            static_cast<void>(tables::tree_tables(
+                tables::source_of<synthetic::Problem>("synthetic", "kernels/problems/synthetic.hpp"), {&tree, 1})),
             BadData);
     };
     refused([](TreeFile::Node& node) { node.feature = "nothing"; });

@@ -18,6 +18,7 @@ int main(int, char** argv) {
     auto device = synthetic::device();
     device.key = "cpu-pairs";
     const std::vector trees{espalier::read_tree(bench::learn::tree_text(trained, device)), first};
-    const auto family = espalier::tables::source_of<espalier::synthetic::Problem>("synthetic");
+    const auto family =
+        espalier::tables::source_of<espalier::synthetic::Problem>("synthetic", "kernels/problems/synthetic.hpp");
     bench::write_file_atomically(argv[1], espalier::tables::tree_tables(family, trees));
 }

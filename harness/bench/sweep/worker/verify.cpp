@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "harness/base/clock.hpp"
+#include "harness/base/guard_pages.hpp"
+#include "harness/bench/families/memory_kept.hpp"
 #include "harness/bench/sweep/worker/scaled_down.hpp"
 #include "kernels/device/runtime.hpp"
 
@@ -13,8 +15,9 @@ namespace espalier::bench {
 namespace {
 
 constexpr std::array<std::uint8_t, 3> kPoisons{0xFF, 0x00, 0x5A};
-constexpr int kMostRuns = 48;      // a race that shows in one run of ten escapes 48 in less than 1% of cases
-constexpr double kLongRun = 0.02;  // seconds: such a run is not repeated just for another poison
+constexpr int kMostRuns = 48;       // a race that shows in one run of ten escapes 48 in less than 1% of cases
+constexpr double kShortRun = 2e-4;  // seconds: such a run may be repeated 32 times
+constexpr double kLongRun = 0.02;   // seconds: such a run is not repeated just for another poison
 
 }  // namespace
 
@@ -137,7 +140,21 @@ Verdict Verifier::run_here(std::size_t variant, const Configuration& configurati
     return verdict;
 }
 
+Mismatch Verifier::run_before_guard_pages(std::size_t variant, const Configuration& configuration) {
+    constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+    const std::string& problem = scaled_down_.empty() ? problem_ : scaled_down_;
+    if (device_.kind != DeviceKind::cpu || family_.data_bytes(problem) > kMostBytes) return {};
+    if (!family_.supports(variant, problem, configuration, device_)) return {};
+    const GuardedArrays guarded;
+    if (!guarded_bench_) guarded_bench_ = family_.bench(problem, 1, Pattern::uniform, device_);
+    const double begun = steady_seconds();
+    guarded_bench_->run(variant, configuration);
+    if (steady_seconds() - begun > kShortRun) return {};
+    return {memory_kept(*guarded_bench_, variant, configuration, device_.kind)};
+}
+
 Verdict Verifier::verify_on(Bench& bench, std::size_t variant, const Configuration& configuration, Repeats repeats) {
+    if (Mismatch wrong = run_before_guard_pages(variant, configuration)) return {.wrong = wrong, .how = "oracle"};
     Verdict verdict{.wrong = {}, .overran = false, .how = "oracle"};
     const double start = steady_seconds();
     for (int runs = 0; runs < kMostRuns; ++runs) {

@@ -31,6 +31,9 @@ struct Repeats {
 /// it. A candidate that declines the scaled-down problem is compared with the baseline alone. Where the problem cannot
 /// shrink, or there is nothing else, the oracle computes all of it, however long it takes.
 ///
+/// On the CPU each verification begins with a run on arrays that end at guard pages, unless they are large: never those
+/// that are timed.
+///
 /// Each verification runs the candidate several times over differently poisoned outputs, so that what was
 /// left by an earlier run, and a race that shows now and then, is seen.
 ///
@@ -74,6 +77,9 @@ private:
     /// outputs.
     [[nodiscard]] Verdict once_idle(Verdict verdict) const;
     Verdict verify_on_scaled_down(std::size_t variant, const Configuration& configuration, Repeats repeats);
+    /// One run on small data of the CPU that end at guard pages: who reads past an input ends this worker. Of short
+    /// runs also whether they keep memory.
+    Mismatch run_before_guard_pages(std::size_t variant, const Configuration& configuration);
     /// One run at full size: its time and its guard bands.
     Verdict run_here(std::size_t variant, const Configuration& configuration);
     /// What the oracle says, taken from equal outputs that it checked before where there are some.
@@ -87,6 +93,7 @@ private:
     DeviceInfo device_;
     std::string scaled_down_;  ///< empty where the oracle verifies the problem itself
     std::unique_ptr<Bench> bench_, scaled_down_bench_;
+    std::unique_ptr<Bench> guarded_bench_;  ///< of what the oracle verifies, made when it is first needed
     std::size_t reference_ = Family::npos;  ///< the variant whose outputs at full size the others' are compared with
     bool adopted_ = false;                  ///< they have taken the place of the oracle's
     std::size_t round_ = 0;                 ///< of verification: how often the inputs have been made anew
