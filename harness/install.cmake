@@ -4,7 +4,7 @@
 espalier_variants_of("" objects)
 set(parts espalier_base espalier_json espalier_reference espalier_families espalier_api espalier_selectors espalier_records
     espalier_sweep espalier_compare espalier_learn espalier_evidence espalier_emit espalier_train espalier_judge
-    espalier_report espalier_io espalier_seismic espalier_sessions espalier_cli espalier_host_cpu)
+    espalier_report espalier_tune espalier_io espalier_seismic espalier_sessions espalier_cli espalier_host_cpu)
 if(ESPALIER_CUDA)
   list(APPEND parts espalier_device_cuda)
 else()
