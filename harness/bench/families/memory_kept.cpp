@@ -34,7 +34,7 @@ std::string memory_kept(Bench& bench, std::size_t variant, const Configuration& 
     std::size_t least = growth();
     for (int again = 0; again < 3 && least > 0; ++again) least = std::min(least, growth());
     if (least < kRuns) return {};
-    return fmt::format("keeps {} bytes at each run: free what it allocates", least / kRuns);
+    return fmt::format("keeps about {} bytes at each run: free what it allocates", least / kRuns);
 }
 
 }  // namespace espalier::bench

@@ -140,21 +140,20 @@ Verdict Verifier::run_here(std::size_t variant, const Configuration& configurati
     return verdict;
 }
 
-Mismatch Verifier::run_before_guard_pages(std::size_t variant, const Configuration& configuration) {
+bool Verifier::run_before_guard_pages(std::size_t variant, const Configuration& configuration) {
     constexpr std::size_t kMostBytes = std::size_t{16} << 20;
     const std::string& problem = scaled_down_.empty() ? problem_ : scaled_down_;
-    if (device_.kind != DeviceKind::cpu || family_.data_bytes(problem) > kMostBytes) return {};
-    if (!family_.supports(variant, problem, configuration, device_)) return {};
+    if (device_.kind != DeviceKind::cpu || family_.data_bytes(problem) > kMostBytes) return false;
+    if (!family_.supports(variant, problem, configuration, device_)) return false;
     const GuardedArrays guarded;
     if (!guarded_bench_) guarded_bench_ = family_.bench(problem, 1, Pattern::uniform, device_);
     const double begun = steady_seconds();
     guarded_bench_->run(variant, configuration);
-    if (steady_seconds() - begun > kShortRun) return {};
-    return {memory_kept(*guarded_bench_, variant, configuration, device_.kind)};
+    return steady_seconds() - begun < kShortRun;
 }
 
 Verdict Verifier::verify_on(Bench& bench, std::size_t variant, const Configuration& configuration, Repeats repeats) {
-    if (Mismatch wrong = run_before_guard_pages(variant, configuration)) return {.wrong = wrong, .how = "oracle"};
+    const bool is_short = run_before_guard_pages(variant, configuration);
     Verdict verdict{.wrong = {}, .overran = false, .how = "oracle"};
     const double start = steady_seconds();
     for (int runs = 0; runs < kMostRuns; ++runs) {
@@ -171,6 +170,8 @@ Verdict Verifier::verify_on(Bench& bench, std::size_t variant, const Configurati
         if (!verdict.wrong) verdict.wrong = check_values(bench, variant);
         if (verdict.wrong) break;
     }
+    if (!verdict.wrong && is_short)
+        verdict.wrong = {memory_kept(*guarded_bench_, variant, configuration, device_.kind)};
     return verdict;
 }
 

@@ -77,9 +77,9 @@ private:
     /// outputs.
     [[nodiscard]] Verdict once_idle(Verdict verdict) const;
     Verdict verify_on_scaled_down(std::size_t variant, const Configuration& configuration, Repeats repeats);
-    /// One run on small data of the CPU that end at guard pages: who reads past an input ends this worker. Of short
-    /// runs also whether they keep memory.
-    Mismatch run_before_guard_pages(std::size_t variant, const Configuration& configuration);
+    /// One run on small data of the CPU that end at guard pages: who reads past an input ends this worker. Whether it
+    /// was so short that it may be repeated to see whether memory is kept.
+    bool run_before_guard_pages(std::size_t variant, const Configuration& configuration);
     /// One run at full size: its time and its guard bands.
     Verdict run_here(std::size_t variant, const Configuration& configuration);
     /// What the oracle says, taken from equal outputs that it checked before where there are some.
