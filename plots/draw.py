@@ -74,7 +74,8 @@ def main(arguments: list[str]) -> int:
     options.output.mkdir(parents=True, exist_ok=True)
     drawings = all_drawings(device, options.results, options.exports)
     _shared.update(drawings=drawings, device=device, output=options.output, format=options.format)
-    with multiprocessing.get_context("fork").Pool(min(4, os.cpu_count() or 1)) as pool:
+    # A process for each figure: matplotlib's caches must not let one figure depend on those before it.
+    with multiprocessing.get_context("fork").Pool(min(4, os.cpu_count() or 1), maxtasksperchild=1) as pool:
         outcomes = pool.map(draw, range(len(drawings)), chunksize=1)
     for name, skipped in outcomes:
         if skipped:

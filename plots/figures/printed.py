@@ -100,7 +100,6 @@ def draw(ours: Table, table: dict | None, device: Evidence, other: Evidence | No
     found[0].get_gridspec().set_height_ratios([1] * len(groups))
     for axes, (unit, of) in zip(found, groups.items()):
         panel(axes, of, xs, unit)
-        axes.tick_params(labelbottom=axes is found[-1])
     name = table["x"]["name"] if table else ours.columns.split("=")[0] if isinstance(ours.columns, str) else ""
     found[-1].set_xlabel(short(name, 60))
     return figure

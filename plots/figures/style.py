@@ -61,7 +61,7 @@ matplotlib.rcParams.update(SETTINGS)
 def new_figure(height_cm: float, panels: int = 1):
     """A figure of a column's width and its axes, one under the other."""
     figure = Figure(figsize=(WIDTH_CM / 2.54, height_cm / 2.54), layout="constrained")
-    found = figure.subplots(panels, 1, squeeze=False)
+    found = figure.subplots(panels, 1, squeeze=False, sharex=True)
     return figure, [row[0] for row in found]
 
 
@@ -112,7 +112,8 @@ def legend_inside(axes, columns: int = 2) -> None:
 def shortened(svg: bytes) -> bytes:
     """Coordinates to a hundredth of a point, which nobody sees, and without strokes of marks that the mark itself has, or
     indentation. Texts stay as they are."""
-    svg = re.sub(rb"<[^>]*>", lambda tag: re.sub(rb"(\.\d\d)\d+", rb"\1", tag[0]), svg)
+    svg = re.sub(rb"<[^>]*>", lambda tag: re.sub(rb"-?\d+\.\d{3,}", lambda number: b"%g" % round(float(number[0]), 2),
+                                                tag[0]), svg)
     svg = re.sub(rb"(<use [^>]*style=\"fill: #?\w+); stroke[^\"]*\"", rb'\1"', svg)
     return re.sub(rb"\n\s+", b"\n", re.sub(rb"(<use [^>]*) style=\"stroke[^\"]*\"", rb"\1", svg))
 
@@ -124,6 +125,8 @@ def file_of(figure, form: str) -> bytes:
     FigureCanvasAgg(figure)
     figure.get_layout_engine().execute(figure)
     figure.set_layout_engine("none")
+    for axes in figure.axes:  # the solver's last digits depend on the order in which it finds things in memory
+        axes.set_position([round(end, 4) for end in axes.get_position().bounds])
     if form == "svg":
         FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None, "Creator": None})
     elif form == "pdf":
