@@ -192,7 +192,9 @@ TEST_F(CountingOnFile, AJournalGoesOnWhereItStopped) {
     JournalWriter(journal).append(std::vector{counted});
     const Recorded found = what_can_be_counted(results_, {journal}, plan_, frame_);
     for (const Task& task : without_counters(plan_, found))
-        if (task.problem == 0) EXPECT_FALSE(std::ranges::count(task.cases, runnable(0).front()));
+        if (task.problem == 0) {
+            EXPECT_FALSE(std::ranges::count(task.cases, runnable(0).front()));
+        }
 }
 
 TEST_F(CountingOnFile, OtherSourcesAndCachesAreNotCounted) {

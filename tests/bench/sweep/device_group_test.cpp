@@ -358,8 +358,8 @@ TEST_F(Devices, EveryRecordOfAGpuSaysWhichOne) {
     const SweepPlan plan = make_plan(options_, worker.hello().device, worker.hello().free);
     ProblemOutcome outcome;
     outcome.cases.resize(3);
-    outcome.cases[0] = {Status::ok, "", "oracle", {1, 2, 3}, {}, {}};
-    outcome.cases[1] = {Status::crashed, "it fell off the bus", "", {}, {}, {}};
+    outcome.cases[0] = {Status::ok, "", "oracle", {}, {1, 2, 3}, {}, {}};
+    outcome.cases[1] = {Status::crashed, "it fell off the bus", "", {}, {}, {}, {}};
     outcome.conditions = {.temperature_c = 40};
     RecordFrame frame;
     frame.device = worker.hello().device;
