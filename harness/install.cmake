@@ -17,7 +17,7 @@ endforeach()
 foreach(part ${parts})
   list(APPEND objects $<TARGET_OBJECTS:${part}>)
 endforeach()
-add_library(espalier_harness STATIC EXCLUDE_FROM_ALL ${objects})
+add_library(espalier_harness STATIC ${objects})
 set_target_properties(espalier_harness PROPERTIES LINKER_LANGUAGE CXX)
 set(installed_parts espalier_harness espalier_runtime espalier_tables)
 

@@ -18,8 +18,8 @@ namespace espalier::knn {
 
 enum class VariantId : std::uint16_t;
 
-/// Where the items lie, which decides how much of a search can be ruled out. Nobody who asks for neighbours says so, and
-/// no tree may ask.
+/// Where the items lie, which decides how much of a search can be ruled out. Nobody who asks for neighbours says so,
+/// and no tree may ask.
 enum class Data {
     whole,         ///< whole numbers 0 to 15: many distances are equal
     continuous,    ///< uniform random numbers
@@ -33,8 +33,8 @@ enum class Data {
     times,         ///< a time stamp in seconds beside numbers of everyday size
 };
 
-inline constexpr std::string_view kDataNames[] = {"whole",      "continuous", "clusters", "far_clusters", "directions",
-                                                  "images",     "duplicates", "outlier",  "places",       "times"};
+inline constexpr std::string_view kDataNames[] = {"whole",  "continuous", "clusters", "far_clusters", "directions",
+                                                  "images", "duplicates", "outlier",  "places",       "times"};
 inline constexpr std::string_view kVoteNames[] = {"majority", "distance_weighted"};
 inline constexpr std::string_view kTaskNames[] = {"classification", "regression"};
 inline constexpr std::string_view kQueriesInNames[] = {"device", "host"};

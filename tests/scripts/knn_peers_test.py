@@ -54,7 +54,7 @@ class Comparison(unittest.TestCase):
         for problem in ("5x5:1", "5x5x5", "5x5x5:6", "0x5x5:1", "axbxc:d"):
             done = run("--problem", problem)
             self.assertEqual(done.returncode, 2)
-            self.assertIn("is no QUERIESxPOINTSxDIMS:K with K at most POINTS", done.stderr)
+            self.assertIn("is no QUERIESxPOINTSxDIMS:K[:DATA[:METRIC]] with K at most POINTS", done.stderr)
 
     @unittest.skipIf(missing("numpy"), "needs python3-numpy")
     def test_other_neighbours_are_wrong(self):

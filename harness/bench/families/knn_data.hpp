@@ -28,7 +28,8 @@ struct DrawnRows {
             case Data::whole: return static_cast<float>((bits >> 8) % 16);
             case Data::continuous: return both_signs(bits);
             case Data::clusters: return static_cast<float>(10 * share(shared(1, row(64))) + share(bits));
-            case Data::far_clusters: return static_cast<float>(10'000 + 1000 * normal(shared(2, row(32))) + normal(bits));
+            case Data::far_clusters:
+                return static_cast<float>(10'000 + 1000 * normal(shared(2, row(32))) + normal(bits));
             case Data::directions: return static_cast<float>(normal(shared(3, row(256))) + 0.7 * normal(bits));
             case Data::images: return share(shared(4, row(10))) < 0.25 && bits % 5 != 0 ? grey(bits) : 0.0F;
             case Data::duplicates: return is_points ? both_signs(shared(5, row(count / 40 + 1))) : both_signs(bits);
@@ -37,8 +38,7 @@ struct DrawnRows {
             case Data::places:
                 return static_cast<float>((attribute % 2 == 0 ? 60 : 180) * (2 * share(shared(6, row(1000))) - 1) +
                                           0.05 * normal(bits));
-            case Data::times:
-                return static_cast<float>(attribute == 0 ? 1.7e9 + 3e7 * share(bits) : 10 * normal(bits));
+            case Data::times: return static_cast<float>(attribute == 0 ? 1.7e9 + 3e7 * share(bits) : 10 * normal(bits));
         }
         return 0;
     }
@@ -54,9 +54,7 @@ private:
     }
     /// The same for queries and points.
     static std::uint64_t shared(std::uint64_t stream, std::size_t i) { return random_bits(0x5EED0 + stream, i); }
-    [[nodiscard]] std::size_t cluster(std::size_t item, std::size_t of) const {
-        return random_bits(~seed, item) % of;
-    }
+    [[nodiscard]] std::size_t cluster(std::size_t item, std::size_t of) const { return random_bits(~seed, item) % of; }
 };
 
 }  // namespace espalier::bench::knn
