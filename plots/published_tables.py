@@ -180,6 +180,7 @@ def selection(identity: str, title: str, variants: tuple[tuple[str, str], ...], 
     return Table(identity, "smallest_k", "", "k={x}", lines + ratios, title=title, own_columns=ks)
 
 
+# Long: a list, an entry a table.
 def tables() -> list[Table]:
     euclidean, mixed = f"metric=euclidean;{SQUARE}", f"metric=mixed_euclidean;{SQUARE}"
     pair = ("global", "shared_load_tile")

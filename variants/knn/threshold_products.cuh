@@ -202,6 +202,7 @@ constexpr std::size_t product_bytes() {
 /// A block has a tile of queries, or half of one, and a cut of the points' tiles. Neighbouring blocks share the
 /// queries, so that they are read from the second-level cache. `steps` of 16 attributes in each slice; of `kept`
 /// slices, or of any number if that is 0.
+// Long: copies, products and what becomes of them are one pipeline with one barrier a step.
 template <class Receiver, int steps, int kept>
 __global__ void __launch_bounds__(Blocks<kept>::kThreads, Blocks<kept>::kAtOnce) multiply_tiles(Products products) {
     using Block = Blocks<kept>;
