@@ -355,7 +355,8 @@ def of_records(faulty: Path, of: Named) -> list[list]:
         [faulty, "report", "--results", others, "--output", place / "r"], [faulty, "verify", others],
         [faulty, "report", "--no-page", "--results", results, "--device", key, "--output", place / "r"],
         [faulty, "export", "--results", results, "-o", place / "e"], [faulty, "export", "--results", others, "--device", name, "-o", place / "e"],
-        [faulty, "export", "--results", others, "-o", place / "e"],
+        [faulty, "export", "--results", others, "-o", place / "e"], [faulty, "figures", "--results", others, "--device", name],
+        [faulty, "figures", "--results", place / "nothing", "--output", place / "f"],
         [faulty, "judge", "--from-results", "--results", results, "--device", key], [faulty, "judge", "--from-results", "--results", others, "--device", name],
     ]
 
@@ -387,6 +388,16 @@ def of_data(espalier: Path, of: Named) -> list[list]:
     ]
 
 
+def of_kernels(espalier: Path, of: Named) -> list[list]:
+    """Commands that write, test and measure kernels of one's own."""
+    name, place = of.name, of.place
+    return [
+        [espalier, "new", "family", name], [espalier, "new", "variant", name], [espalier, "new", "variant", f"dot/{name}"],
+        [espalier, "verify-variant", name], [espalier, "verify-variant", f"dot/{name}"],
+        [espalier, "tune", place / "nothing"], [espalier, "tune", of.bad], [espalier, "tune", of.bad, "--device", name],
+    ]
+
+
 def in_environments(machine: Machine, of: Named, tree: Path) -> Iterator[tuple[list, dict[str, str]]]:
     espalier, faulty = machine.espalier, machine.faulty
     name, place, results = of.name, of.place, of.results
@@ -414,7 +425,8 @@ def named(machine: Machine, folder: Path, name: str) -> Iterator[tuple[list, dic
     of = Named(name, place)
     tree = tree_of(place)
     for command in (*asked_for(machine.espalier, name, place, of.others), *of_records(machine.faulty, of),
-                    *of_sweeps(machine, of), *of_data(machine.espalier, of)):
+                    *of_sweeps(machine, of), *of_data(machine.espalier, of),
+                    *of_kernels(machine.espalier, of)):
         yield command, {}
     yield from in_environments(machine, of, tree)
 
