@@ -71,28 +71,15 @@ function(espalier_check_variants)
   endif()
 endfunction()
 
-# espalier_shipped(<family> <out>): names of the variants that the library of this build links: those that
-# the trees of the family rank and its baselines, CPU variants only without CUDA.
+# espalier_shipped(<family> <out>): names of the variants that the library of this build links.
 function(espalier_shipped family out)
-  espalier_selector_files(selectors ${family} ${ESPALIER_SELECTORS_DIR} ${ESPALIER_LOCAL_SELECTORS_DIR})
-  espalier_baselines(${family} names)
-  foreach(selector ${selectors})
-    set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${selector})
-    file(STRINGS ${selector} lines REGEX "\"variant\"")
-    string(REGEX MATCHALL "\"variant\": \"[A-Za-z0-9_]+" uses "${lines}")
-    list(TRANSFORM uses REPLACE ".*\"" "")
-    list(APPEND names ${uses})
-  endforeach()
-  list(REMOVE_DUPLICATES names)
-  espalier_compiled_sources(${family} files)
-  set(linked)
+  espalier_sources_to_link(${family} files ${ESPALIER_SELECTORS_DIR} ${ESPALIER_LOCAL_SELECTORS_DIR})
+  set(names)
   foreach(file ${files})
     get_filename_component(name ${file} NAME_WE)
-    if(name IN_LIST names AND (ESPALIER_CUDA OR file MATCHES "\\.cpp$"))
-      list(APPEND linked ${name})
-    endif()
+    list(APPEND names ${name})
   endforeach()
-  set(${out} ${linked} PARENT_SCOPE)
+  set(${out} ${names} PARENT_SCOPE)
 endfunction()
 
 # espalier_generate_registry(<family>): makes of the registry the library espalier_<family>_registry, which needs the code

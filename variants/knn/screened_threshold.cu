@@ -180,7 +180,6 @@ struct ThresholdSearch {
                           at<float>(layout.query_norms),
                           first,
                           count,
-                          problem.points,
                           static_cast<std::int32_t>(problem.dims),
                           static_cast<std::int32_t>(problem.k),
                           static_cast<std::int32_t>(layout.groups),

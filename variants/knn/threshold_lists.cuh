@@ -20,7 +20,7 @@ namespace {
 struct Exact {
     const float *query_rows, *point_rows;  ///< item-major, `row_stride` apart
     const float* query_norms;
-    std::int64_t first, count, points;
+    std::int64_t first, count;
     std::int32_t dims, k, groups, every, room;
     double absolute;  ///< error of the bounds, in scaled squares
     const float* tops;
