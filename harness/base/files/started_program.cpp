@@ -1,8 +1,6 @@
 #include "harness/base/files/started_program.hpp"
 
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,54 +8,22 @@
 #include <cerrno>
 
 #include "harness/base/files/leftovers.hpp"
-
-extern char** environ;
+#include "harness/base/files/program_setup.hpp"
 
 namespace espalier::bench {
 namespace {
 
-/// The program's descriptors and signals; its output goes to `pipe` if it is captured.
-class Setup {
-public:
-    Setup(const ProgramCall& call, int pipe) {
-        posix_spawn_file_actions_init(&actions_);
-        posix_spawnattr_init(&attributes_);
-        if (call.input >= 0)
-            posix_spawn_file_actions_adddup2(&actions_, call.input, STDIN_FILENO);
-        else
-            posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        if (call.output == ProgramCall::Output::captured)
-            posix_spawn_file_actions_adddup2(&actions_, pipe, STDOUT_FILENO);
-        if (call.output == ProgramCall::Output::discarded) discard(STDOUT_FILENO);
-        if (call.quiet) discard(STDERR_FILENO);
-        sigset_t none;
-        sigemptyset(&none);
-        posix_spawnattr_setsigmask(&attributes_, &none);
-        posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK);
-    }
-    ~Setup() {
-        posix_spawn_file_actions_destroy(&actions_);
-        posix_spawnattr_destroy(&attributes_);
-    }
-    Setup(const Setup&) = delete;
-    Setup& operator=(const Setup&) = delete;
-
-    /// The program's id; 0 and `error` if it cannot be started.
-    pid_t start(const std::vector<std::string>& words, int& error) const {
-        std::vector<char*> pointers;
-        for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
-        pointers.push_back(nullptr);
-        pid_t started = 0;
-        error = posix_spawnp(&started, pointers[0], &actions_, &attributes_, pointers.data(), environ);
-        return error == 0 ? started : 0;
-    }
-
-private:
-    void discard(int descriptor) { posix_spawn_file_actions_addopen(&actions_, descriptor, "/dev/null", O_WRONLY, 0); }
-
-    posix_spawn_file_actions_t actions_;
-    posix_spawnattr_t attributes_;
-};
+/// The descriptors that a call asks for; its output goes to `pipe` if it is captured.
+void set_up(ProgramSetup& setup, const ProgramCall& call, int pipe) {
+    const auto discard = [&](int descriptor) { setup.open(descriptor, "/dev/null", O_WRONLY); };
+    if (call.input >= 0)
+        setup.copy(call.input, STDIN_FILENO);
+    else
+        setup.open(STDIN_FILENO, "/dev/null", O_RDONLY);
+    if (call.output == ProgramCall::Output::captured) setup.copy(pipe, STDOUT_FILENO);
+    if (call.output == ProgramCall::Output::discarded) discard(STDOUT_FILENO);
+    if (call.quiet) discard(STDERR_FILENO);
+}
 
 /// Reads to the end and keeps the first bytes.
 std::string read_all(int descriptor, std::size_t most) {
@@ -80,7 +46,8 @@ ProgramEnd run_to_end(const ProgramCall& call) {
         end.error = errno;
         return end;
     }
-    const Setup setup(call, pipe[1]);
+    ProgramSetup setup;
+    set_up(setup, call, pipe[1]);
     const ChildOnSignal child([&] { return setup.start(call.words, end.error); });
     if (pipe[1] >= 0) close(pipe[1]);
     if (pipe[0] >= 0 && end.error == 0) end.output = read_all(pipe[0], call.most);
@@ -89,7 +56,7 @@ ProgramEnd run_to_end(const ProgramCall& call) {
     int status = 0;
     while (waitpid(child.pid(), &status, 0) < 0 && errno == EINTR) {
     }
-    end.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    end.code = exit_code_of(status);
     return end;
 }
 

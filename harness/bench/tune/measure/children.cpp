@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,45 +12,19 @@
 #include <iterator>
 #include <system_error>
 
-#include "harness/base/text/printable.hpp"
-
-extern char** environ;
+#include "harness/base/files/program_setup.hpp"
 
 namespace espalier::bench::tune {
-namespace {
-
-/// The id of the program, or 0 and errno. It is the leader of a group of its own: Ctrl-C is this program's alone.
-pid_t spawn(const std::vector<std::string>& words, const std::filesystem::path& output, int page, int& error) {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 1, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_adddup2(&actions, 1, 2);
-    if (page >= 0) posix_spawn_file_actions_adddup2(&actions, page, Child::kPageFile);
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-    std::vector<char*> pointers;
-    for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
-    pointers.push_back(nullptr);
-    pid_t started = 0;
-    error = posix_spawnp(&started, pointers[0], &actions, &attributes, pointers.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    return error == 0 ? started : 0;
-}
-
-}  // namespace
 
 Child::Child(const std::vector<std::string>& words, std::filesystem::path output, int page)
     : output_(std::move(output)) {
-    process_.emplace([&] { return spawn(words, output_, page, error_); });
+    ProgramSetup setup;
+    setup.open(STDIN_FILENO, "/dev/null", O_RDONLY);
+    setup.open(STDOUT_FILENO, output_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    setup.copy(STDOUT_FILENO, STDERR_FILENO);
+    if (page >= 0) setup.copy(page, kPageFile);
+    setup.stand_apart();
+    process_.emplace([&] { return setup.start(words, error_); });
     if (error_ == 0) return;
     ended_ = true;
     code_ = 127;
@@ -67,7 +40,7 @@ bool Child::ended() {
     const pid_t reaped = waitpid(process_->pid(), &status, WNOHANG);
     if (reaped == 0 || (reaped < 0 && errno == EINTR)) return false;
     ended_ = true;
-    code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    code_ = exit_code_of(status);
     return true;
 }
 
