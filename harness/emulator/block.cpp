@@ -19,7 +19,8 @@ constexpr std::uint64_t kPollsBeforeFault = std::uint64_t{1} << 25;
 unsigned volume(uint3 size) { return size.x * size.y * size.z; }
 
 bool same_place(const Site& a, const Site& b) {
-    return a.line() == b.line() && a.column() == b.column() && std::string_view(a.file_name()) == b.file_name();
+    return a.line() == b.line() && a.column() == b.column() &&
+           (a.file_name() == b.file_name() || std::string_view(a.file_name()) == b.file_name());
 }
 
 }  // namespace

@@ -75,18 +75,20 @@ __global__ void __launch_bounds__(kThreads) find_medians(GivenSet points, float*
     constexpr int kMost = 1024;
     auto& sorted = device::shared<float[kMost]>();
     const std::int64_t stride = divided_up(points.count, kMost);
+    int length = 2;  // a power of two, filled up with infinities
+    while (length < std::min<std::int64_t>(points.count, kMost)) length *= 2;
     const float* const row = points.values + blockIdx.x * points.count;
     int finite = 0;
-    for (int i = 0; i < kMost; i += kThreads) {
+    for (int i = 0; i < length; i += kThreads) {
         const int place = i + static_cast<int>(threadIdx.x);
         const std::int64_t at = place * stride;
         const float value = at < points.count ? row[at] : std::numeric_limits<float>::infinity();
         sorted[place] = is_finite(value) ? value : std::numeric_limits<float>::infinity();
         finite += __syncthreads_count(is_finite(value));
     }
-    for (int size = 2; size <= kMost; size *= 2)
+    for (int size = 2; size <= length; size *= 2)
         for (int step = size / 2; step > 0; step /= 2) {
-            for (int i = static_cast<int>(threadIdx.x); i < kMost / 2; i += kThreads) {
+            for (int i = static_cast<int>(threadIdx.x); i < length / 2; i += kThreads) {
                 const int low = i / step * 2 * step + i % step;
                 float &a = sorted[low], &b = sorted[low + step];
                 const float less = std::min(a, b), more = std::max(a, b);

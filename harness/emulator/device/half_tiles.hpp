@@ -8,18 +8,10 @@
 #include <cstring>
 
 #include "device/kernel.hpp"
+#include "kernels/core/half.hpp"
 
 namespace espalier::device {
 namespace host {
-
-inline float float_of_half(std::uint16_t bits) {
-    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    float value =
-        std::ldexp(static_cast<float>(exponent == 0 ? fraction : fraction + 1024), std::max(exponent, 1) - 25);
-    if (exponent == 31)
-        value = fraction == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
-    return bits >> 15 ? -value : value;
-}
 
 /// The operands that a lane brings to a matrix instruction.
 struct HalfFragments {
@@ -35,7 +27,7 @@ inline void resolve_multiply_halves(Lanes& lanes, unsigned) {
         return *reinterpret_cast<const HalfFragments*>(static_cast<std::uintptr_t>(lanes[lane].value));
     };
     const auto half = [](std::uint32_t word, unsigned i) {
-        return float_of_half(static_cast<std::uint16_t>(word >> (16 * i)));
+        return float_of_binary16(static_cast<std::uint16_t>(word >> (16 * i)));
     };
     float a[16][16], b[8][16];  // b by columns
     for (unsigned lane = 0; lane < 32; ++lane)
