@@ -78,7 +78,8 @@ void refuse_differences(const std::vector<const ComparedSweep*>& sweeps, const M
                 printable(other.name)));
     refuse_difference(sweeps, allow.allow_drivers, "drivers", "drivers",
                       [](const Provenance& p) { return p.driver + " / " + p.runtime; });
-    refuse_difference(sweeps, allow.allow_builds, "builds", "builds", [](const Provenance& p) { return p.build; });
+    refuse_difference(sweeps, allow.allow_builds, "builds", "builds",
+                      [&](const Provenance& p) { return timed_build(p, device.kind); });
     refuse_difference(sweeps, allow.allow_caches, "cache modes", "caches", [](const Provenance& p) { return p.cache; });
 }
 

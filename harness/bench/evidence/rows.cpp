@@ -45,9 +45,9 @@ public:
                    "run `espalier sweep --family " + std::string(family_.name()) + "`");
         std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return order(a) < order(b); });
         refuse_duplicates();
-        evidence_.driver = common("drivers", &Provenance::driver);
-        evidence_.runtime = common("runtimes", &Provenance::runtime);
-        static_cast<void>(common("builds", &Provenance::build));
+        evidence_.driver = common("drivers", [](const Provenance& p) { return p.driver; });
+        evidence_.runtime = common("runtimes", [](const Provenance& p) { return p.runtime; });
+        static_cast<void>(common("builds", [&](const Provenance& p) { return timed_build(p, device_.kind); }));
         exclude_failed_variants();
         note_stale_sources();
         if (!options_.allow_disturbed) leave_out_disturbed();
@@ -102,9 +102,10 @@ private:
     }
 
     /// The value that the records agree on; all of their values, in order, where they need not agree.
-    std::string common(const char* what, std::string Provenance::*member) const {
+    template <class Value>
+    std::string common(const char* what, Value value_of) const {
         std::set<std::string> values;
-        for (const Row& row : rows_) values.insert(row.record->provenance.*member);
+        for (const Row& row : rows_) values.insert(value_of(row.record->provenance));
         if (values.size() > 1 && !options_.allow_mixed)
             refuse(reading_.name() + " has times of " + std::to_string(values.size()) + " " + what + ", " +
                        shown(*values.begin()) + " and " + shown(*std::next(values.begin())) + " among them",

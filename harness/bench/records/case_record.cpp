@@ -28,6 +28,15 @@ std::optional<Status> parse_status(std::string_view text) {
     return std::nullopt;
 }
 
+std::string timed_build(const Provenance& provenance, DeviceKind kind) {
+    const std::string& build = provenance.build;
+    if (kind != DeviceKind::cuda) return build;
+    // "espalier VERSION, TYPE, COMPILER FLAGS, nvcc VERSION FLAGS"
+    const auto compiler = build.find(", ", build.find(", ") + 1), nvcc = build.rfind(", nvcc ");
+    if (nvcc == std::string::npos || nvcc < compiler) return build;
+    return build.substr(0, compiler) + build.substr(nvcc);
+}
+
 std::optional<std::string_view> axis_of(std::string_view problem, std::string_view name) {
     while (!problem.empty()) {
         const auto item = problem.substr(0, problem.find(';'));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/bench/records/conditions.hpp"
+#include "kernels/core/device_info.hpp"
 
 namespace espalier::bench {
 
@@ -34,6 +35,10 @@ struct Provenance {
     std::string cache;      ///< "cold", "clean" or "warm"
     std::string session;    ///< one run of a sweep; sorts by start; only its own ratios are paired
 };
+
+/// What of a record's build its times depend on: on a GPU all but the host's compiler and its flags, which make no code
+/// that runs there.
+std::string timed_build(const Provenance& provenance, DeviceKind kind);
 
 /// The reason of a `not_measured` case that the sweep's time did not suffice for.
 inline constexpr const char* kTimeBudget = "time budget";

@@ -119,7 +119,7 @@ void refuse_mixtures(const Pool& pool, const std::vector<CaseRecord>& cases, con
     refuse_mixture(cases, options.allow_drivers, "drivers", "drivers",
                    [](const CaseRecord& r) { return r.provenance.driver + " / " + r.provenance.runtime; });
     refuse_mixture(cases, options.allow_builds, "builds", "builds",
-                   [](const CaseRecord& r) { return r.provenance.build; });
+                   [&](const CaseRecord& r) { return timed_build(r.provenance, pool.devices.front().kind); });
     refuse_mixture(cases, options.allow_caches, "cache modes", "caches",
                    [](const CaseRecord& r) { return r.provenance.cache; });
 }
@@ -129,10 +129,11 @@ void leave_out_superseded(Pool& pool, MergeReport& report) {
     if (pool.cases.empty()) return;
     const auto session = [](const CaseRecord& record) { return record.provenance.session; };
     const Provenance newest = std::ranges::max(pool.cases, {}, session).provenance;
+    const DeviceKind kind = pool.devices.front().kind;
     const auto superseded = [&](const CaseRecord& record) {
         const Provenance& p = record.provenance;
-        return std::tie(p.driver, p.runtime, p.build, p.cache) !=
-               std::tie(newest.driver, newest.runtime, newest.build, newest.cache);
+        return std::tie(p.driver, p.runtime, p.cache) != std::tie(newest.driver, newest.runtime, newest.cache) ||
+               timed_build(p, kind) != timed_build(newest, kind);
     };
     pool.from_results -= static_cast<std::size_t>(std::count_if(
         pool.cases.begin(), pool.cases.begin() + static_cast<std::ptrdiff_t>(pool.from_results), superseded));

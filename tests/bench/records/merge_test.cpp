@@ -162,6 +162,25 @@ TEST(Merge, DifferentMachinesDriversAndBuildsAreNotPooled) {
     EXPECT_EQ(pooled(build, {.allow_builds = true}).at(0).cases, 2U);
 }
 
+TEST(Merge, OfAGpusBuildTheHostsCompilerIsNoDifference) {
+    const auto timed = [](const char* build, DeviceKind kind) {
+        Provenance provenance;
+        provenance.build = build;
+        return timed_build(provenance, kind);
+    };
+    const char *const ours = "espalier 0.1.0, Release, GNU 12.2.0, nvcc 13.0.88",
+                      *const theirs = "espalier 0.1.0, Release, GNU 13.3.0 -Wl,-z,now, nvcc 13.0.88";
+    EXPECT_EQ(timed(ours, DeviceKind::cuda), timed(theirs, DeviceKind::cuda));
+    EXPECT_NE(timed(ours, DeviceKind::cpu), timed(theirs, DeviceKind::cpu));
+    for (const char* other :
+         {"espalier 0.1.0, Debug, GNU 12.2.0, nvcc 13.0.88", "espalier 0.2.0, Release, GNU 12.2.0, nvcc 13.0.88",
+          "espalier 0.1.0, Release, GNU 12.2.0, nvcc 13.1.80",
+          "espalier 0.1.0, Release, GNU 12.2.0, nvcc 13.0.88 -Xcicc=-O1"})
+        EXPECT_NE(timed(ours, DeviceKind::cuda), timed(other, DeviceKind::cuda)) << other;
+    for (const char* odd : {"", "another", "espalier, nvcc 13", ", nvcc 13"})
+        EXPECT_EQ(timed(odd, DeviceKind::cuda), odd) << odd;
+}
+
 TEST(Merge, AnotherBuildSupersedesWhatTheResultsHold) {
     const TemporaryFolder folder;
     const std::string before = journal(folder, "before.jsonl", {sample_record(0), sample_record(1)});
