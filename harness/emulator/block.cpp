@@ -1,5 +1,6 @@
 #include "harness/emulator/block.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -33,7 +34,8 @@ Block::Block(const Launch& launch, ThreadBody body, const Execution& execution, 
       memory_(launch.shared_bytes, execution.poison),
       schedule_(execution.order, volume(launch.block)),
       threads_(volume(launch.block)),
-      warps_((threads_.size() + 31) / 32) {
+      warps_((threads_.size() + 31) / 32),
+      met_(warps_.size()) {
     if (watched) checker_.emplace(memory_, launch.block);
     unsigned i = 0;
     for (unsigned z = 0; z < launch.block.z; ++z)
@@ -46,6 +48,7 @@ void Block::begin(uint3 index) {
     blockIdx = index;
     memory_.poison();
     for (Thread& thread : threads_) thread.state = State::runnable;
+    std::ranges::fill(met_, 0U);
     at_barrier_ = returned_ = 0;
     idle_polls_ = 0;
     if (checker_) checker_->begin_block();
@@ -159,7 +162,10 @@ std::uint64_t Block::collective(const WarpOperation& operation, unsigned mask, s
     mine.value = value;
     mine.argument = argument;
 
-    bool complete = true;
+    // Asked of all lanes by each of them: most often some are yet to come, and one look tells.
+    unsigned& met = met_[warp];
+    met |= 1U << lane();
+    bool complete = (met & mask) == mask;
     for (unsigned l = 0; l < 32 && complete; ++l) {
         if ((mask >> l & 1U) == 0) continue;
         const unsigned other = warp * 32 + l;
@@ -179,6 +185,7 @@ std::uint64_t Block::collective(const WarpOperation& operation, unsigned mask, s
 void Block::finish_collective(unsigned warp, const WarpOperation& operation, unsigned mask) {
     operation.resolve(warps_[warp], mask);
     if (checker_ && operation.orders_memory) checker_->races().warp_barrier(warp, mask);
+    met_[warp] &= ~mask;
     for (unsigned l = 0; l < 32; ++l) {
         if ((mask >> l & 1U) == 0) continue;
         threads_[warp * 32 + l].state = State::runnable;

@@ -76,7 +76,8 @@ private:
     Schedule schedule_;
     uint3 index_{};
     std::vector<Thread> threads_;
-    std::vector<Lanes> warps_;  ///< what each lane brings to a collective
+    std::vector<Lanes> warps_;   ///< what each lane brings to a collective
+    std::vector<unsigned> met_;  ///< of each warp, the lanes that wait in a collective
     std::vector<unsigned> yielded_;
     unsigned running_ = 0;
     unsigned at_barrier_ = 0;

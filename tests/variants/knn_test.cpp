@@ -253,7 +253,7 @@ void expect_what_two_stages_find(const Problem& problem, Draw draw) {
     };
     const auto& stages = *entry_of("two_stage");
     const Result expected = run(stages, stages.variant.space.enumerate()[0]);
-    for (const auto* name : {"fused_tile", "screened_groups", "screened_threshold", "tile_rank"})
+    for (const auto* name : {"fused_tile", "screened_cascade", "screened_groups", "screened_threshold", "tile_rank"})
         for (const auto& configuration : entry_of(name)->variant.space.enumerate()) {
             if (!entry_of(name)->variant.supports(problem, configuration, device)) continue;
             SCOPED_TRACE(std::string(name) + " " + configuration.text() + " with " + problem_key(problem));
@@ -286,6 +286,14 @@ TEST(OneSearchOfMore, FindsWhatTwoStagesFindToTheBit) {
         cosine.metric = Metric::cosine, wide.dims = 700, many.k = 200;
         for (const Problem& problem : {cosine, wide, many}) expect_what_two_stages_find(problem, draw);
     }
+}
+
+// Some queries of several tiles are not finite: the cascade's second stage gets a list of a tile and a half.
+TEST(OneSearchOfManyQueries, FindsWhatTwoStagesFindToTheBit) {
+    const Draw draw = [](std::uint32_t bits) {
+        return bits % 5 == 0 ? std::numeric_limits<float>::infinity() : fraction(bits);
+    };
+    expect_what_two_stages_find({.queries = 700, .points = 150, .dims = 3, .k = 6, .classes = 3}, draw);
 }
 
 INSTANTIATE_TEST_SUITE_P(Knn, OneSearch, testing::ValuesIn(kHostile),

@@ -11,87 +11,14 @@
 #include "kernels/core/variant.hpp"
 #include "variants/knn/chunk.hpp"
 #include "variants/knn/chunk_kernels.cuh"
-#include "variants/knn/threshold_lists.cuh"
+#include "variants/knn/threshold_search.cuh"
 
 namespace espalier::knn {
 namespace {
 
+using threshold::ThresholdLayout, threshold::ThresholdSearch;
+
 constexpr std::int64_t kMostAttributes = 16'384;
-
-/// How points and queries are cut, and where things are in the workspace, in bytes from its start.
-struct ThresholdLayout {
-    std::int64_t point_tiles, query_tiles, slices, every, groups, chunk_tiles, room;
-    std::int32_t per_thread;  ///< of the direct search, and side
-    FusedLayout direct;
-    std::int64_t direct_blocks;
-    std::size_t centre, inverse, query_tiles_at, point_tiles_at, query_norms, query_rows, point_rows, queries, tops,
-        floors, counts, candidates, listed, lists, distances, indices, bytes = 0;
-
-    ThresholdLayout(const Problem& problem, const DeviceInfo& device, std::int64_t sampled_every)
-        : point_tiles(divided_up(problem.points, kTilePoints)),
-          query_tiles(divided_up(problem.queries, kTileQueries)),
-          slices(std::max<std::int64_t>(divided_up(problem.dims, kTileAttributes), 1)),
-          // Eight groups for each neighbour, if there are as many.
-          every(std::clamp<std::int64_t>(point_tiles * kTileGroups / std::max<std::int64_t>(8 * problem.k, 1), 1,
-                                         sampled_every)),
-          groups(divided_up(point_tiles, every) * kTileGroups),
-          per_thread(problem.metric == Metric::cosine ? 4 : 8),
-          direct(problem, device, kSide * per_thread),
-          direct_blocks(2 * std::max(device.sm_count, 1)) {
-        plan_chunks(problem);
-        place_all(problem);
-    }
-
-    [[nodiscard]] std::int64_t chunk() const { return chunk_tiles * kTileQueries; }
-
-    /// Cuts of `tiles` that leave no round of blocks half empty: at least eight, so that blocks at work share queries.
-    /// A block begins with a wait that is as long as three tiles.
-    [[nodiscard]] static std::int32_t cuts(std::int64_t tiles_of_queries, std::int64_t tiles, std::int64_t at_once) {
-        const std::int64_t least = std::min<std::int64_t>(8, tiles);
-        const auto cost = [&](std::int64_t of) {
-            return divided_up(tiles_of_queries * of, at_once) * (divided_up(tiles, of) + 3);
-        };
-        std::int64_t best = least;
-        for (std::int64_t of = least + 1; of <= std::min<std::int64_t>(tiles, 512); ++of)
-            if (cost(of) < cost(best)) best = of;
-        return static_cast<std::int32_t>(best);
-    }
-
-private:
-    /// Chunks of the same number of tiles, whose samples and candidates are within the budget. There is room for the
-    /// candidates of a query among some thousand points that are near each other beside the rest.
-    void plan_chunks(const Problem& problem) {
-        constexpr std::int64_t kBudget = std::int64_t{1} << 30, kUsual = 16'384;
-        room = std::min(problem.points, std::max(4 * problem.k * every + 2048, kUsual));
-        const std::int64_t per_query = 4 * groups + 8 * (room + problem.k);
-        const std::int64_t most = std::max<std::int64_t>(kBudget / (per_query * kTileQueries), 1);
-        const std::int64_t chunks = std::max<std::int64_t>(divided_up(query_tiles, most), 1);
-        chunk_tiles = divided_up(query_tiles, chunks);
-    }
-    void place_all(const Problem& problem) {
-        take(static_cast<std::int64_t>(sizeof(Findings)));
-        centre = take(problem.dims * 4);
-        inverse = take(problem.metric == Metric::cosine ? (problem.queries + problem.points) * 4 : 0);
-        queries = take(problem.queries_in == QueriesIn::host ? problem.queries * problem.dims * 4 : 0);
-        query_tiles_at = take(query_tiles * slices * static_cast<std::int64_t>(sizeof(QueryTile)));
-        point_tiles_at = take(point_tiles * slices * static_cast<std::int64_t>(sizeof(PointTile)));
-        query_norms = take(query_tiles * kTileQueries * 4);
-        query_rows = take(problem.queries * row_stride(problem.dims) * 4);
-        point_rows = take(problem.points * row_stride(problem.dims) * 4);
-        tops = take(chunk() * groups * 4);
-        floors = take(chunk() * 4);
-        counts = take(chunk() * 4);
-        candidates = take(chunk() * room * 8);
-        listed = take(chunk() * 4);
-        const std::int64_t count = std::min(chunk(), problem.queries);
-        lists = take(std::max(divided_up(count, direct.tile), direct_blocks) * direct.tile * direct.length * 8);
-        distances = take(count * problem.k * 4);
-        indices = take(count * problem.k * 4);
-    }
-    std::size_t take(std::int64_t wanted) {
-        return std::exchange(bytes, bytes + (static_cast<std::size_t>(wanted) + 1023) / 1024 * 1024);
-    }
-};
 
 Support supports(const Problem& problem, const Configuration&, const DeviceInfo& device) {
     if (device.sm < 80)
@@ -101,161 +28,13 @@ Support supports(const Problem& problem, const Configuration&, const DeviceInfo&
     if (problem.dims > kMostAttributes) return Support::no("more than 16,384 attributes");
     if (problem.queries > std::numeric_limits<std::int32_t>::max())
         return Support::no("more than 2,147,483,647 queries: it lists them in 32 bits");
-    if (product_bytes<0>() > device.shared_per_block_optin)
-        return Support::no("its tiles need " + std::to_string(product_bytes<0>()) +
-                           " bytes of shared memory per block, the device has " +
-                           std::to_string(device.shared_per_block_optin));
+    if (const Support products = threshold::supports_products(device); !products) return products;
     return pipeline_supports(problem);
 }
 
 std::size_t workspace(const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
     return ThresholdLayout(problem, device, configuration["every"]).bytes;
 }
-
-/// One call: the arrays and where everything is.
-struct ThresholdSearch {
-    const Context& context;
-    const Problem& problem;
-    const Buffers& buffers;
-    const ThresholdLayout& layout;
-    const float* queries;
-
-    template <class T>
-    [[nodiscard]] T* at(std::size_t place) const {
-        return reinterpret_cast<T*>(context.workspace.data() + place);
-    }
-    [[nodiscard]] Findings* findings() const { return at<Findings>(0); }
-
-    /// Centre, scale and halves of both sets.
-    void prepare_sets() const {
-        const GivenSet of_queries{queries, problem.queries}, of_points{buffers.point_values, problem.points};
-        const auto dims = static_cast<std::int32_t>(problem.dims);
-        device::fill(findings(), 0, sizeof(Findings), context.stream);
-        if (problem.metric == Metric::cosine)
-            launch(find_inverse_norms, divided_up(problem.queries + problem.points, kThreads), of_queries, of_points,
-                   dims, at<float>(layout.inverse));
-        else if (dims > 0 && problem.points > 0)
-            launch(find_medians, dims, of_points, at<float>(layout.centre), findings());
-        constexpr std::int64_t kItems = 64;
-        const HalvesOf halves{of_queries,
-                              of_points,
-                              static_cast<std::int32_t>(layout.query_tiles * kTileQueries / kItems),
-                              dims,
-                              static_cast<std::int32_t>(layout.slices),
-                              static_cast<float>(1 - kept_back(problem.dims)),
-                              problem.metric,
-                              at<float>(layout.centre),
-                              at<float>(layout.inverse),
-                              findings(),
-                              at<QueryTile>(layout.query_tiles_at),
-                              at<PointTile>(layout.point_tiles_at),
-                              at<float>(layout.query_norms),
-                              at<float>(layout.query_rows),
-                              at<float>(layout.point_rows)};
-        launch(prepare_halves, halves.query_blocks + layout.point_tiles * kTilePoints / kItems, halves);
-    }
-
-    /// The lists of `count` queries from `first` on.
-    template <Metric metric>
-    [[nodiscard]] FoundLists search(std::int64_t first, std::int64_t count) const {
-        const FoundLists found{at<float>(layout.distances), at<std::int32_t>(layout.indices)};
-        if (problem.k == 0) return found;
-        const std::int64_t tiles = divided_up(count, kTileQueries);
-        Products products{at<QueryTile>(layout.query_tiles_at),
-                          at<PointTile>(layout.point_tiles_at),
-                          first / kTileQueries,
-                          static_cast<std::int32_t>(tiles),
-                          static_cast<std::int32_t>(layout.point_tiles),
-                          static_cast<std::int32_t>(layout.every),
-                          static_cast<std::int32_t>(layout.slices),
-                          1,
-                          static_cast<std::int32_t>(layout.groups),
-                          at<float>(layout.tops),
-                          at<float>(layout.floors),
-                          at<std::int32_t>(layout.counts),
-                          at<Candidate>(layout.candidates),
-                          static_cast<std::int32_t>(layout.room)};
-        const Exact exact{at<float>(layout.query_rows),
-                          at<float>(layout.point_rows),
-                          at<float>(layout.query_norms),
-                          first,
-                          count,
-                          static_cast<std::int32_t>(problem.dims),
-                          static_cast<std::int32_t>(problem.k),
-                          static_cast<std::int32_t>(layout.groups),
-                          static_cast<std::int32_t>(layout.every),
-                          static_cast<std::int32_t>(layout.room),
-                          absolute_error(problem.dims),
-                          at<float>(layout.tops),
-                          at<float>(layout.floors),
-                          at<std::int32_t>(layout.counts),
-                          at<Candidate>(layout.candidates),
-                          found,
-                          findings(),
-                          at<std::int32_t>(layout.listed)};
-        device::fill(&findings()->unlisted, 0, sizeof findings()->unlisted, context.stream);
-        device::fill(at<std::int32_t>(layout.counts), 0, static_cast<std::size_t>(layout.chunk()) * 4, context.stream);
-        const std::size_t list_bytes = static_cast<std::size_t>(list_length(exact.k) * kBlockWarps) * 8;
-        multiply<SampleTops>(products);
-        device::launch(find_floors<metric>, dim3(static_cast<unsigned>(tiles * kTileQueries / kBlockWarps)),
-                       dim3(kLanes, kBlockWarps), list_bytes, context.stream, exact);
-        products.every = 1;
-        multiply<FloorCandidates>(products);
-        device::launch(search_candidates<metric>, dim3(static_cast<unsigned>(divided_up(count, kBlockWarps))),
-                       dim3(kLanes, kBlockWarps), list_bytes, context.stream, exact);
-        search_listed<metric == Metric::cosine ? 4 : 8>(first, count, found);
-        return found;
-    }
-
-private:
-    template <class Kernel, class... Arguments>
-    void launch(Kernel kernel, std::int64_t blocks, const Arguments&... arguments) const {
-        if (blocks > 0)
-            device::launch(kernel, dim3(static_cast<unsigned>(blocks)), dim3(kThreads), 0, context.stream,
-                           arguments...);
-    }
-
-    template <class Receiver>
-    void multiply(const Products& products) const {
-        const auto steps = divided_up(problem.dims, kStep);
-        if (steps <= 1) return multiply<Receiver, 1, 1>(products);
-        if (steps <= 2) return multiply<Receiver, 2, 1>(products);
-        if (steps <= 4) return multiply<Receiver, 4, 1>(products);
-        if (steps <= 8) return multiply<Receiver, 4, 2>(products);
-        multiply<Receiver, 4, 0>(products);
-    }
-    template <class Receiver, int steps, int kept>
-    void multiply(Products products) const {
-        using Block = Blocks<kept>;
-        const std::int64_t blocks = products.query_tiles * Block::kPerTile;
-        products.cuts = layout.cuts(blocks, divided_up(products.point_tiles, products.every),
-                                    std::int64_t{std::max(context.device.sm_count, 1)} * Block::kAtOnce);
-        if (products.cuts > 0)
-            device::launch(multiply_tiles<Receiver, steps, kept>, dim3(static_cast<unsigned>(blocks * products.cuts)),
-                           dim3(kLanes, Block::kWarps), product_bytes<kept>(), context.stream, products);
-    }
-
-    /// The direct search for the queries that were listed.
-    template <int per_thread>
-    void search_listed(std::int64_t first, std::int64_t count, const FoundLists& found) const {
-        const Search direct{queries,
-                            buffers.point_values,
-                            problem.queries,
-                            problem.points,
-                            first,
-                            count,
-                            at<std::int32_t>(layout.listed),
-                            &findings()->unlisted,
-                            layout.direct_blocks,
-                            static_cast<std::int32_t>(problem.dims),
-                            static_cast<std::int32_t>(problem.k),
-                            layout.direct.length,
-                            Walk(layout.direct.point_tiles),
-                            at<std::uint64_t>(layout.lists)};
-        launch_search<per_thread>(context, problem, buffers, direct, layout.direct_blocks);
-        launch_merge<per_thread>(context, direct, found, count);
-    }
-};
 
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
     if (problem.queries == 0) return;
@@ -269,13 +48,16 @@ void run(Context& context, const Problem& problem, const Buffers& buffers, const
                                context.stream);
         queries = reinterpret_cast<const float*>(copy);
     }
-    const ThresholdSearch search{context, problem, buffers, layout, queries};
+    const ThresholdSearch search{context, problem, buffers, layout, context.workspace.data(), queries};
+    const FoundLists lists{search.at<float>(layout.distances), search.at<std::int32_t>(layout.indices)};
     if (problem.k > 0) search.prepare_sets();
     for (std::int64_t first = 0; first < problem.queries; first += layout.chunk()) {
         const std::int64_t count = std::min(layout.chunk(), problem.queries - first);
-        const FoundLists found = problem.metric == Metric::cosine ? search.search<Metric::cosine>(first, count)
-                                                                  : search.search<Metric::euclidean>(first, count);
-        vote_per_query(problem, buffers, {found.distances, found.indices, count, 0, problem.k, problem.vote}, first,
+        if (problem.k > 0 && problem.metric == Metric::cosine)
+            search.search<Metric::cosine>(first, count, {lists, first, count});
+        else if (problem.k > 0)
+            search.search<Metric::euclidean>(first, count, {lists, first, count});
+        vote_per_query(problem, buffers, {lists.distances, lists.indices, count, 0, problem.k, problem.vote}, first,
                        context.stream);
     }
     if (problem.queries_in == QueriesIn::host)

@@ -13,14 +13,16 @@
 
 /// Direct distances of chosen points, a warp per query: of the best of a sample, which give the query its threshold,
 /// and of the candidates that reach it.
-namespace espalier::knn {
+namespace espalier::knn::threshold {
 namespace {
 
-/// What both kernels are given.
+/// What both kernels are given: `count` queries from `first` on, or as many of those listed.
 struct Exact {
     const float *query_rows, *point_rows;  ///< item-major, `row_stride` apart
     const float* query_norms;
+    Listed listed;
     std::int64_t first, count;
+    std::int64_t first_row, rows;  ///< the query that `found` begins with, and its rows
     std::int32_t dims, k, groups, every, room;
     double absolute;  ///< error of the bounds, in scaled squares
     const float* tops;
@@ -29,7 +31,12 @@ struct Exact {
     const Candidate* candidates;
     FoundLists found;
     Findings* findings;
-    std::int32_t* listed;
+    std::int32_t* left;  ///< queries for the direct search
+
+    /// Whether there is a query at a place from `first` on.
+    [[nodiscard]] __device__ bool has(std::int64_t place) const {
+        return place < count && first + place < listed.searched(first + count);
+    }
 };
 
 /// Of a list of k: in whole warps.
@@ -216,7 +223,7 @@ __global__ void __launch_bounds__(kThreads) find_floors(Exact exact) {
     const unsigned lane = threadIdx.x;
     const std::int64_t place = std::int64_t{blockIdx.x} * kBlockWarps + threadIdx.y;
     // A tile's places beyond the queries, too: no value reaches an infinite floor.
-    const float norm = place < exact.count ? exact.query_norms[exact.first + place] : NAN;
+    const float norm = exact.has(place) ? exact.query_norms[exact.first + place] : NAN;
     if (norm != norm) {
         if (lane == 0) exact.floors[place] = std::numeric_limits<float>::infinity();
         return;
@@ -247,12 +254,12 @@ __global__ void __launch_bounds__(kThreads) search_candidates(Exact exact) {
     auto& memory = device::shared<WarpMemory[kBlockWarps]>()[threadIdx.y];
     const unsigned lane = threadIdx.x;
     const std::int64_t place = std::int64_t{blockIdx.x} * kBlockWarps + threadIdx.y;
-    if (place >= exact.count) return;
-    const std::int64_t query = exact.first + place;
+    if (!exact.has(place)) return;
+    const std::int64_t query = exact.first + place, given = exact.listed.query_at(query);
     const float norm = exact.query_norms[query];
     const std::int32_t count = exact.counts[place];
     if (norm != norm || count > exact.room) {
-        if (lane == 0) exact.listed[atomicAdd(&exact.findings->unlisted, 1)] = static_cast<std::int32_t>(query);
+        if (lane == 0) exact.left[atomicAdd(&exact.findings->unlisted, 1)] = static_cast<std::int32_t>(given);
         return;
     }
     const Candidate* const candidates = exact.candidates + place * exact.room;
@@ -273,10 +280,11 @@ __global__ void __launch_bounds__(kThreads) search_candidates(Exact exact) {
     const float floor = floor_of<metric>(exact, norm, list.limit());
     add_those([&](float value) { return key_of(bounded(value)) < kth && value >= floor; });
     for (int j = static_cast<int>(lane); j < exact.k; j += kLanes) {
-        exact.found.distances[j * exact.count + place] = value_of(key_of_entry(list.list[j]));
-        exact.found.indices[j * exact.count + place] = smallest_k::index_of_entry(list.list[j]);
+        const std::int64_t to = j * exact.rows + given - exact.first_row;
+        exact.found.distances[to] = value_of(key_of_entry(list.list[j]));
+        exact.found.indices[to] = smallest_k::index_of_entry(list.list[j]);
     }
 }
 
 }  // namespace
-}  // namespace espalier::knn
+}  // namespace espalier::knn::threshold

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "device/block_copy.hpp"
@@ -12,7 +13,7 @@
 /// Products of tiles on tensor cores, for rows of any length: queries and points stream through shared memory, 64
 /// attributes at a time. What becomes of a tile's values (p - m / 2, screened_bound.hpp) is up to a receiver: of a
 /// sample of the points the largest of every eight is kept, of all of them what reaches the query's floor.
-namespace espalier::knn {
+namespace espalier::knn::threshold {
 namespace {
 
 inline constexpr int kWarpQueries = 16;
@@ -55,10 +56,11 @@ struct Queue {
     std::int32_t count;
 };
 
-/// What the kernels are given: `count` queries from `first` on, whole tiles, against every `every`-th tile of points.
+/// What the kernels are given: whole tiles of queries from `first_tile` on against every `every`-th tile of points.
 struct Products {
     const QueryTile* queries;
     const PointTile* points;
+    Listed listed;
     std::int64_t first_tile;
     std::int32_t query_tiles, point_tiles, every, slices, cuts;  ///< slices of attributes, cuts of the points
     std::int32_t groups;                                         ///< of a query's sample
@@ -214,6 +216,8 @@ __global__ void __launch_bounds__(Blocks<kept>::kThreads, Blocks<kept>::kAtOnce)
     Queue& queue = reinterpret_cast<Queue*>(stages + kStages)[warp];
     const std::int32_t block = static_cast<std::int32_t>(blockIdx.x) / products.cuts;
     const std::int32_t cut = static_cast<std::int32_t>(blockIdx.x) % products.cuts;
+    const std::int64_t first_query = products.first_tile * kTileQueries + std::int64_t{block} * Block::kQueries;
+    if (first_query >= products.listed.searched(std::numeric_limits<std::int64_t>::max())) return;
     const std::int32_t tiles = (products.point_tiles + products.every - 1) / products.every;
     const auto begin = static_cast<std::int32_t>(std::int64_t{cut} * tiles / products.cuts);
     const auto end = static_cast<std::int32_t>(std::int64_t{cut + 1} * tiles / products.cuts);
@@ -270,4 +274,4 @@ __global__ void __launch_bounds__(Blocks<kept>::kThreads, Blocks<kept>::kAtOnce)
 }
 
 }  // namespace
-}  // namespace espalier::knn
+}  // namespace espalier::knn::threshold

@@ -16,7 +16,7 @@
 /// Both sets as tensor cores want them, of any number of attributes: centred at medians (for cosine: unit vectors),
 /// scaled, in halves, in tiles that lie in device memory as in shared memory. What is far out of the data does not
 /// spoil the scale: its rows hold zeros where it does not fit, and it is marked.
-namespace espalier::knn {
+namespace espalier::knn::threshold {
 namespace {
 
 inline constexpr int kTileQueries = 256, kTilePoints = 128;
@@ -58,6 +58,18 @@ struct GivenSet {
     std::int64_t count;
 };
 
+/// The queries that are searched for, where it is not all of them: a list that comes about on the device. Kernels are
+/// launched for as many as there may be, and end at once where there are none.
+struct Listed {
+    const std::int32_t *queries, *count;  ///< null: all
+
+    [[nodiscard]] __device__ std::int64_t searched(std::int64_t all) const { return count == nullptr ? all : *count; }
+    /// The query at a place of the list.
+    [[nodiscard]] __device__ std::int64_t query_at(std::int64_t place) const {
+        return queries == nullptr ? place : queries[place];
+    }
+};
+
 /// Floats between the rows of an item-major set.
 constexpr std::int64_t row_stride(std::int64_t dims) { return divided_up(dims, 4) * 4; }
 
@@ -71,7 +83,9 @@ __device__ inline float scale_of(const Findings& findings, Metric metric) {
 
 /// A block per attribute sorts up to 1,024 points' values: their median is the centre, and what 96% of them keep within
 /// is the spread; of sparse attributes what all of them do.
-__global__ void __launch_bounds__(kThreads) find_medians(GivenSet points, float* centre, Findings* findings) {
+__global__ void __launch_bounds__(kThreads)
+    find_medians(GivenSet points, Listed listed, float* centre, Findings* findings) {
+    if (listed.searched(1) == 0) return;
     constexpr int kMost = 1024;
     auto& sorted = device::shared<float[kMost]>();
     const std::int64_t stride = divided_up(points.count, kMost);
@@ -129,6 +143,7 @@ __global__ void __launch_bounds__(kThreads)
 /// What `prepare_halves` is given: `query_blocks` blocks for the queries, and the points' after them.
 struct HalvesOf {
     GivenSet queries, points;
+    Listed listed;
     std::int32_t query_blocks, dims, slices;  ///< slices of 64 attributes
     float kept;                               ///< the share of the squared norms that bounds keep
     Metric metric;
@@ -140,6 +155,7 @@ struct HalvesOf {
     float* query_norms;
     float *query_rows, *point_rows;  ///< as they are given, but item-major
 
+    /// `item` is a query's number as it is given, or a point's after all of them.
     [[nodiscard]] __device__ float scaled(float given, std::int32_t attribute, std::int64_t item, float scale) const {
         return metric == Metric::cosine ? given * inverse[item] * scale : (given - centre[attribute]) * scale;
     }
@@ -172,8 +188,8 @@ struct PreparedPart {
     [[nodiscard]] __device__ float scaled(int item, std::int32_t attribute) const {
         const std::int64_t at = first_item + item;
         if (at >= count || attribute >= of.dims) return 0;
-        return of.scaled(values[item][attribute - first_attribute], attribute, is_points ? of.queries.count + at : at,
-                         scale);
+        return of.scaled(values[item][attribute - first_attribute], attribute,
+                         is_points ? of.queries.count + at : of.listed.query_at(at), scale);
     }
     __device__ void write_rows() const {
         float* const rows = is_points ? of.point_rows : of.query_rows;
@@ -219,6 +235,9 @@ __global__ void __launch_bounds__(kThreads) prepare_halves(HalvesOf of) {
     const std::int64_t first = std::int64_t{block - (is_points ? of.query_blocks : 0)} * kPreparedItems,
                        at = first + own;
     const int tile_items = is_points ? kTilePoints : kTileQueries;
+    const std::int64_t searched = of.listed.searched(of.queries.count), count = is_points ? set.count : searched;
+    if (is_points ? searched == 0 : first >= divided_up(searched, kTileQueries) * kTileQueries) return;
+    const std::int64_t item = is_points || at >= count ? at : of.listed.query_at(at);
     const float scale = scale_of(*of.findings, of.metric);
     float sum = 0;
     for (std::int32_t slice = 0; slice < of.slices; ++slice) {
@@ -226,7 +245,7 @@ __global__ void __launch_bounds__(kThreads) prepare_halves(HalvesOf of) {
                                 values,
                                 is_points,
                                 first,
-                                set.count,
+                                count,
                                 first / tile_items,
                                 slice * kTileAttributes,
                                 static_cast<int>(first % tile_items),
@@ -235,7 +254,7 @@ __global__ void __launch_bounds__(kThreads) prepare_halves(HalvesOf of) {
         float given[kEach];
 #pragma unroll
         for (int e = 0; e < kEach; ++e)
-            given[e] = at < set.count && attribute + e < of.dims ? set.values[(attribute + e) * set.count + at] : 0.0F;
+            given[e] = at < count && attribute + e < of.dims ? set.values[(attribute + e) * set.count + item] : 0.0F;
         __syncthreads();
 #pragma unroll
         for (int e = 0; e < kEach; ++e) {
@@ -258,7 +277,7 @@ __global__ void __launch_bounds__(kThreads) prepare_halves(HalvesOf of) {
     // A zero's cosine distance is 1, as if it were perpendicular to everything.
     if (of.metric == Metric::cosine && norm == 0) norm = is_points ? of.kept * scale * scale : NAN;
     if (is_points)
-        of.point_tiles[tile * of.slices].norms[norm_of_point(in_tile)] = at >= set.count   ? kNoPoint
+        of.point_tiles[tile * of.slices].norms[norm_of_point(in_tile)] = at >= count       ? kNoPoint
                                                                          : is_finite(norm) ? -norm / 2
                                                                                            : kAlways;
     else
@@ -266,4 +285,4 @@ __global__ void __launch_bounds__(kThreads) prepare_halves(HalvesOf of) {
 }
 
 }  // namespace
-}  // namespace espalier::knn
+}  // namespace espalier::knn::threshold
