@@ -288,12 +288,14 @@ TEST(OneSearchOfMore, FindsWhatTwoStagesFindToTheBit) {
     }
 }
 
-// Some queries of several tiles are not finite: the cascade's second stage gets a list of a tile and a half.
+// Some queries of several tiles are not finite: the second stage of screened_cascade gets a list of a tile and a half.
 TEST(OneSearchOfManyQueries, FindsWhatTwoStagesFindToTheBit) {
     const Draw draw = [](std::uint32_t bits) {
         return bits % 5 == 0 ? std::numeric_limits<float>::infinity() : fraction(bits);
     };
     expect_what_two_stages_find({.queries = 700, .points = 150, .dims = 3, .k = 6, .classes = 3}, draw);
+    // So few that it leaves them to the direct search.
+    expect_what_two_stages_find({.queries = 200, .points = 16, .dims = 1, .k = 3, .classes = 3}, draw);
 }
 
 INSTANTIATE_TEST_SUITE_P(Knn, OneSearch, testing::ValuesIn(kHostile),

@@ -141,8 +141,9 @@ auto kernel_for(std::int32_t steps) {
     }
 }
 
-/// The lists of those of `count` queries from `first` on that bounds suffice for; the others are listed.
-template <int group>
+/// The lists of those of `count` queries from `first` on that bounds suffice for; the others are listed, once one part
+/// in `share` of the points was looked at.
+template <int group, int share>
 FoundLists screen(const Context& context, const Problem& problem, const GroupLayout& layout, const float* queries,
                   std::int64_t first, std::int64_t count) {
     std::byte* const memory = context.workspace.data();
@@ -180,14 +181,14 @@ FoundLists screen(const Context& context, const Problem& problem, const GroupLay
                              findings,
                              listed};
     const std::size_t query_bytes = static_cast<std::size_t>(kBlockWarps * row_stride(dims)) * sizeof(float);
-    device::launch(search_groups<group>, dim3(static_cast<unsigned>(divided_up(count, kBlockWarps))),
+    device::launch(search_groups<group, share>, dim3(static_cast<unsigned>(divided_up(count, kBlockWarps))),
                    dim3(kLanes, kBlockWarps), query_bytes, context.stream, groups);
     return found;
 }
 
 /// All queries' predictions. `search_listed(queries, first, count, found)` searches for those of `count` queries from
 /// `first` on that were listed, into the rows of `found`.
-template <class SearchListed>
+template <int share, class SearchListed>
 void search_by_groups(Context& context, const Problem& problem, const Buffers& buffers, const GroupLayout& layout,
                       std::int64_t group, const SearchListed& search_listed) {
     const float* queries = buffers.query_values;
@@ -199,7 +200,7 @@ void search_by_groups(Context& context, const Problem& problem, const Buffers& b
         queries = reinterpret_cast<const float*>(copy);
     }
     if (problem.k > 0) prepare_sets(context, problem, layout, queries, buffers.point_values);
-    const auto screen_chunk = group == 8 ? screen<8> : group == 32 ? screen<32> : screen<128>;
+    const auto screen_chunk = group == 8 ? screen<8, share> : group == 32 ? screen<32, share> : screen<128, share>;
     for (std::int64_t first = 0; first < problem.queries; first += layout.chunk) {
         const std::int64_t count = std::min(layout.chunk, problem.queries - first);
         const FoundLists found = screen_chunk(context, problem, layout, queries, first, count);

@@ -241,7 +241,7 @@ __device__ inline float farthest_of(const GroupSearch& search, float norm, float
 }
 
 /// A warp per query writes its k nearest points or lists it, for the direct search.
-template <int group>
+template <int group, int share>
 __global__ void __launch_bounds__(kThreads) search_groups(GroupSearch search) {
     auto& lists = device::shared<Nearest[kBlockWarps]>()[threadIdx.y];
     const unsigned lane = threadIdx.x;
@@ -262,8 +262,8 @@ __global__ void __launch_bounds__(kThreads) search_groups(GroupSearch search) {
         NearestSearch<group> nearest{
             search, lists, query, farthest_of(search, norm, reached, margin), lane, (k + kLanes - 1) / kLanes * kLanes};
         nearest.clear();
-        // Some of the points one by one are no faster than all of them in tiles.
-        const std::int64_t most = std::max<std::int64_t>(search.points / 8, 4 * kMostWanted);
+        // Some of the points one by one are no faster than what searches for those listed.
+        const std::int64_t most = std::max<std::int64_t>(search.points / share, 4 * kMostWanted);
         for (int step = 0; step < groups && nearest.visited <= most; step += kLanes * 2) {
             const int first = step + own * 2;
             nearest.list(first, read_tops(tops, first, groups), floor);

@@ -47,7 +47,7 @@ void run(Context& context, const Problem& problem, const Buffers& buffers, const
         launch_search<kDirect>(context, problem, buffers, direct, layout.direct_blocks);
         launch_merge<kDirect>(context, direct, found, count);
     };
-    search_by_groups(context, problem, buffers, layout, configuration["group"], search_listed);
+    search_by_groups<8>(context, problem, buffers, layout, configuration["group"], search_listed);
 }
 
 }  // namespace

@@ -191,6 +191,7 @@ struct ThresholdSearch {
                           findings(),
                           at<std::int32_t>(layout.left)};
         device::fill(&findings()->unlisted, 0, sizeof findings()->unlisted, context.stream);
+        if (listed.count != nullptr && first == 0) launch(leave_few, 1, exact);
         device::fill(at<std::int32_t>(layout.counts), 0, static_cast<std::size_t>(layout.chunk()) * 4, context.stream);
         const std::size_t list_bytes = static_cast<std::size_t>(list_length(exact.k) * kBlockWarps) * 8;
         multiply<SampleTops>(products);

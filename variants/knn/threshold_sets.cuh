@@ -59,11 +59,15 @@ struct GivenSet {
 };
 
 /// The queries that are searched for, where it is not all of them: a list that comes about on the device. Kernels are
-/// launched for as many as there may be, and end at once where there are none.
+/// launched for as many as there may be, and end at once where there are none. So few of them are left to the direct
+/// search: it deals a query's points over the device, where here they are one warp's.
 struct Listed {
     const std::int32_t *queries, *count;  ///< null: all
+    std::int32_t few;
 
-    [[nodiscard]] __device__ std::int64_t searched(std::int64_t all) const { return count == nullptr ? all : *count; }
+    [[nodiscard]] __device__ std::int64_t searched(std::int64_t all) const {
+        return count == nullptr ? all : *count > few ? *count : 0;
+    }
     /// The query at a place of the list.
     [[nodiscard]] __device__ std::int64_t query_at(std::int64_t place) const {
         return queries == nullptr ? place : queries[place];
