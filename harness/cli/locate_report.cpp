@@ -48,6 +48,30 @@ nlohmann::ordered_json channels_as_json(const seismic::Record& record, const sei
     return channels;
 }
 
+/// Null if sums are not saved.
+nlohmann::ordered_json sums_as_json(const apps::LocateSession& session) {
+    const apps::SumsFile* const sums = session.sums_file();
+    if (sums == nullptr) return {};
+    const apps::LocateTimes& times = session.times();
+    return {{"file", sums->path()},
+            {"shape", {sums->nodes(), sums->samples()}},
+            {"bytes", sums->bytes()},
+            {"write_seconds", times.write},
+            {"copy_seconds", times.copy_back},
+            {"overlap", times.saving_overlap()}};
+}
+
+/// A line; empty if sums are not saved.
+std::string sums_in_words(const apps::LocateSession& session) {
+    const apps::SumsFile* const sums = session.sums_file();
+    if (sums == nullptr) return {};
+    const apps::LocateTimes& times = session.times();
+    return fmt::format(
+        "sums of {} x {}, {:.6g} MB, in {} (copying back {:.3f} s, writing {:.3f} s; {:.0f}% of both hidden)\n",
+        counted(sums->nodes(), "node"), counted(sums->samples(), "sample"), static_cast<double>(sums->bytes()) * 1e-6,
+        printable(sums->path()), times.copy_back, times.write, 100 * times.saving_overlap());
+}
+
 /// How many receivers have no sample where a signal from the maximum would arrive, of those that have any.
 struct Unheard {
     std::int64_t gaps = 0, receivers = 0;
@@ -208,6 +232,7 @@ nlohmann::ordered_json as_json(const seismic::Record& record, const seismic::Rec
             {"copied_bytes", session.pipeline().copied_bytes()},
             {"copy_gb_per_s", times.copy > 0 ? session.pipeline().copied_bytes() / times.copy * 1e-9 : 0},
             {"overlap", times.overlap()},
+            {"sums", sums_as_json(session)},
             {"real_time_factor", seconds / times.wall}};
 }
 
@@ -221,10 +246,10 @@ std::string result_in_words(const seismic::Record& record, const apps::LocateSes
     return fmt::format(
         "maximum {:.6g} at x={} y={} z={}, time {:.6f} s (sample {}){}{}\n"
         "real-time factor {:.2f}: {:.3f} s of record in {:.3f} s (reading {:.3f}, copying {:.3f}, summing {:.3f}); "
-        "{:.0f}% of reading and copying hidden\n",
+        "{:.0f}% of reading and copying hidden\n{}",
         best.coherence, at.x, at.y, at.z, static_cast<double>(best.sample) / record.rate(), best.sample,
         utc.empty() ? "" : ", ", utc, seconds / times.wall, seconds, times.wall, times.read, times.copy, times.sum,
-        100 * times.overlap());
+        100 * times.overlap(), sums_in_words(session));
 }
 
 }  // namespace espalier::bench::cli

@@ -55,9 +55,10 @@ add_dependencies(explain_command_test espalier)
 
 # Seismic records: the commands as a user runs them, and the readers of formats.
 espalier_test(locate_command_test espalier_seismic espalier_reference espalier_all_variants)
+espalier_test(locate_sums_test espalier_seismic espalier_reference espalier_all_variants)
 espalier_test(locate_formats_test ${ESPALIER_MSEED_LIBRARY})
 target_include_directories(locate_formats_test SYSTEM PRIVATE ${ESPALIER_MSEED_INCLUDE})
-foreach(name locate_command_test locate_formats_test)
+foreach(name locate_command_test locate_sums_test locate_formats_test)
   target_compile_definitions(${name} PRIVATE ESPALIER_PROGRAM="$<TARGET_FILE:espalier>")
   add_dependencies(${name} espalier)
 endforeach()

@@ -245,8 +245,8 @@ def writing_commands(machine: Machine, folder: Path) -> Iterator[tuple]:
     yield ("convolve", machine.espalier, ["convolve", "--quiet", folder / "a.png", work / "b.png"],
            ["convolve", "--quiet", folder / "a.png", work / "b.png", "--kernel", "box"])
     yield ("locate", machine.espalier,
-           [*locate, "--velocity", "3000", "-o", work / "w.csv", "--cube", work / "cube.csv"],
-           [*locate, "--velocity", "2900", "-o", work / "w.csv", "--cube", work / "cube.csv"])
+           [*locate, "--velocity", "3000", "-o", work / "w.csv", "--cube", work / "cube.csv", "--save-sums", work / "s.npy"],
+           [*locate, "--velocity", "2900", "-o", work / "w.csv", "--cube", work / "cube.csv", "--save-sums", work / "s.npy"])
     yield "synthesize", machine.espalier, synthesize, [*synthesize, "--seed", "2"]
     yield ("merge", machine.faulty, None, ["merge", journal, "--quiet", "--results", work])
     yield ("train", machine.faulty, None,

@@ -12,6 +12,7 @@
 #include "harness/apps/seismic/record.hpp"
 #include "harness/apps/seismic/window_reader.hpp"
 #include "harness/apps/sessions/coherence_pipeline.hpp"
+#include "harness/apps/sessions/sums_file.hpp"
 #include "harness/base/bench_memory.hpp"
 
 namespace espalier::bench::apps {
@@ -24,7 +25,8 @@ struct LocateSettings {
     std::int64_t phases = 1;      ///< 1: delays to the nearest sample; more: linear interpolation in such steps
     SumPrecision precision = SumPrecision::single;
     bool double_buffering = true, pinned = true;
-    std::string variant;  ///< instead of the selector's choice; may be empty
+    std::string variant;    ///< instead of the selector's choice; may be empty
+    std::string save_sums;  ///< file of all sums; may be empty
 };
 
 /// The largest sum of a window or of the record, and where and when it is.
@@ -42,12 +44,20 @@ struct CoherenceCube {
     [[nodiscard]] Location best() const;
 };
 
-/// Where the seconds of a run went. Reading, copying and summing overlap.
+/// Where the seconds of a run went. Reading, copying, summing and saving sums overlap.
 struct LocateTimes {
     double wall = 0, read = 0, copy = 0, sum = 0;
+    double write = 0, copy_back = 0;  ///< of all sums, to a file and before that to the host
+    double waited = 0;                ///< for these two
 
     /// The share of reading and copying that took no time of its own, because the device was summing meanwhile.
     [[nodiscard]] double overlap() const;
+    /// The same of writing sums and copying them back.
+    [[nodiscard]] double saving_overlap() const;
+
+private:
+    /// What saving sums added to the wall clock: waiting for it while nothing was summed.
+    [[nodiscard]] double saving_exposed() const;
 };
 
 /// Sums a record coherently, window by window.
@@ -76,6 +86,7 @@ public:
     [[nodiscard]] const LocateTimes& times() const { return times_; }
     [[nodiscard]] const std::string& delays_from() const { return delays_from_; }
     [[nodiscard]] const CoherencePipeline& pipeline() const { return *pipeline_; }
+    [[nodiscard]] const SumsFile* sums_file() const { return sums_.get(); }  ///< null if sums are not saved
 
 private:
     void compute_delays(const seismic::Receivers& receivers);
@@ -83,6 +94,7 @@ private:
     void check_span() const;
     [[nodiscard]] std::int64_t row() const { return window_ + span_; }
     void check_memory() const;
+    [[nodiscard]] Peaks finish(const seismic::Window& window);
     void note_spread(std::span<const double> delays);
     Location merge(const seismic::Window& window, const Peaks& peaks);
 
@@ -96,6 +108,7 @@ private:
     BenchMemory delays_;
     std::string delays_from_;
     std::unique_ptr<CoherencePipeline> pipeline_;
+    std::unique_ptr<SumsFile> sums_;  ///< goes before the pipeline, whose memory it writes from
     CoherenceCube cube_;
     LocateTimes times_;
 };

@@ -53,6 +53,9 @@ void validate(const LocateOptions& options) {
     const auto to_stdout = std::ranges::count(std::array{options.output, options.cube}, kStandardStream);
     if (to_stdout + static_cast<int>(options.json) > 1)
         throw Failure(ExitCode::usage, "only one of -o, --cube and --json can go to the standard output");
+    if (options.settings.save_sums == kStandardStream)
+        throw Failure(ExitCode::usage,
+                      "--save-sums cannot go to the standard output: it is written in many places. Name a file");
     if (options.record.rate < 0 || !std::isfinite(options.record.rate))
         throw Failure(ExitCode::usage, "--rate is samples per second, a positive number");
 }
@@ -78,7 +81,8 @@ void refuse_to_destroy_inputs(const LocateOptions& options, const seismic::Recor
                                   {"--travel-times", options.settings.travel_times}};
     for (const auto* files : {&options.files, &record.listed_files()})
         for (const std::string& file : *files) inputs.push_back({"", file});
-    refuse_same_files({{"-o", options.output}, {"--cube", options.cube}}, inputs);
+    refuse_same_files({{"-o", options.output}, {"--cube", options.cube}, {"--save-sums", options.settings.save_sums}},
+                      inputs);
 }
 
 /// A last cell of a CSV line, where the record knows its time.
@@ -256,6 +260,9 @@ void add_locate(CLI::App& program, ExitCode&) {
     command.add_flag("--pageable", options->pageable, "do not page-lock host memory, to see what that is worth");
     command.add_option("-o,--output", options->output, "CSV file of every window's maximum; - is the standard output");
     command.add_option("--cube", options->cube, "file of every node's maximum: .csv, else 32-bit floats");
+    command.add_option("--save-sums", options->settings.save_sums,
+                       "file of all sums: a NumPy array (.npy) of nodes x samples, 4 bytes each, written while other "
+                       "windows are summed; it must fit on the disk");
     command.add_flag("--explain", options->explain, "say why this variant was chosen");
     command.add_flag("--json", options->json, "print what was found and done as JSON");
     command.add_flag("--quiet", options->quiet,
