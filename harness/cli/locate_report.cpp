@@ -48,6 +48,25 @@ nlohmann::ordered_json channels_as_json(const seismic::Record& record, const sei
     return channels;
 }
 
+/// Why following stopped; empty for a record that was not followed.
+std::string follow_end_in_words(const apps::LocateSession& session) {
+    switch (session.follow_end()) {
+        case seismic::FollowEnd::told: return "signal";
+        case seismic::FollowEnd::longest: return "--follow-for";
+        case seismic::FollowEnd::idle: return "--follow-idle";
+        case seismic::FollowEnd::not_followed: break;
+    }
+    return {};
+}
+
+/// Null for a record that was not followed.
+nlohmann::ordered_json following_as_json(const seismic::Record& record, const apps::LocateSession& session) {
+    if (session.follow_end() == seismic::FollowEnd::not_followed) return {};
+    return {{"ended_by", follow_end_in_words(session)},
+            {"awaited_seconds", session.times().awaited},
+            {"late_samples", record.late_samples()}};
+}
+
 /// Null if sums are not saved.
 nlohmann::ordered_json sums_as_json(const apps::LocateSession& session) {
     const apps::SumsFile* const sums = session.sums_file();
@@ -138,8 +157,9 @@ void tell_plan(const seismic::Record& record, const seismic::Receivers& receiver
               static_cast<double>(record.samples()) / record.rate(), record.rate(), record.format(),
               record.start().empty() ? "" : ", from " + record.start(), counted(settings.grid.nodes(), "trial source"),
               counted(session.span(), "sample"), printable(session.delays_from()));
-    to_stderr("{} of {} by {} on {}\n", counted(session.windows(), "window"), counted(session.window(), "sample"),
-              session.pipeline().ran(), device.key());
+    to_stderr("{} of {} by {} on {}\n",
+              settings.following ? "following: windows" : counted(session.windows(), "window"),
+              counted(session.window(), "sample"), session.pipeline().ran(), device.key());
     if (session.span() > session.window())
         to_stderr(
             "the longest delay exceeds the window: each window is copied with {:.1f} times its own samples; "
@@ -147,11 +167,23 @@ void tell_plan(const seismic::Record& record, const seismic::Receivers& receiver
             static_cast<double>(session.span()) / static_cast<double>(session.window()), 2 * session.window());
 }
 
+void tell_follow_end(const apps::LocateSession& session) {
+    const apps::LocateTimes& times = session.times();
+    to_stderr("followed for {:.0f} s, of which {:.0f} s passed in waiting for samples; ended by {}\n",
+              times.wall + times.awaited, times.awaited,
+              session.follow_end() == seismic::FollowEnd::told ? "a signal" : follow_end_in_words(session));
+}
+
 std::vector<std::string> warnings_of(const seismic::Record& record, const apps::LocateSession& session) {
     constexpr double kAboutZero = 2, kAlike = 1;  // samples
     std::vector<std::string> warnings;
     const apps::Location best = session.cube().best();
     const double longest = session.longest_delay();
+    if (record.late_samples() > 0)
+        warnings.push_back(fmt::format(
+            "{} came after {} window was located with zeros instead: locate the record once more, now that it "
+            "is complete",
+            counted(record.late_samples(), "sample"), record.late_samples() == 1 ? "its" : "their"));
     if (best.coherence <= 0)
         warnings.push_back(
             fmt::format("the maximum is {:.6g}, not more than 0: no source was found. If the traces have "
@@ -233,6 +265,7 @@ nlohmann::ordered_json as_json(const seismic::Record& record, const seismic::Rec
             {"copy_gb_per_s", times.copy > 0 ? session.pipeline().copied_bytes() / times.copy * 1e-9 : 0},
             {"overlap", times.overlap()},
             {"sums", sums_as_json(session)},
+            {"following", following_as_json(record, session)},
             {"real_time_factor", seconds / times.wall}};
 }
 

@@ -88,6 +88,10 @@ void AtomicFile::commit() {
     attempt("writing failed", [&] { file_->commit(); });
 }
 
+void AtomicFile::publish() {
+    attempt("writing failed", [&] { file_->publish(); });
+}
+
 void AtomicFile::reserve(std::int64_t bytes) {
     const int file = fileno(stream());
     struct statvfs there {};

@@ -30,6 +30,7 @@ public:
     [[nodiscard]] std::FILE* stream() const { return file_->stream(); }
     void write(std::string_view data);
     void commit();
+    void publish();
 
     /// Makes the file this long, all zeros, with its place on the disk where the file system can reserve one: it is
     /// refused here if it does not fit. For a file that is written by `write_at` alone.

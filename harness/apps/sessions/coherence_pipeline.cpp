@@ -33,6 +33,11 @@ const CoherencePipeline::Plans& CoherencePipeline::plans_of(std::int64_t samples
     return samples == settings_.window ? full_ : last_;
 }
 
+void CoherencePipeline::set_last_window(std::int64_t samples) {
+    last_ = plans_for(samples);
+    grow_workspace();
+}
+
 std::size_t CoherencePipeline::workspace_bytes() const {
     std::size_t most = 0;
     for (const Plans* plans : {&full_, &last_}) {

@@ -59,6 +59,9 @@ public:
     [[nodiscard]] virtual std::span<const float> sums(const seismic::Window& window) const = 0;
     [[nodiscard]] std::int64_t sums_kept() const { return settings_.double_buffering ? kWindowsOfSums : 1; }
 
+    /// The last window has this many samples, which nobody knew before. No window may be under way.
+    void set_last_window(std::int64_t samples);
+
     [[nodiscard]] double copy_seconds() const { return copy_seconds_; }
     /// Seconds of bringing sums to the host, and of those the ones that `finish` waited for.
     [[nodiscard]] double sums_copy_seconds() const { return sums_copy_seconds_; }
@@ -72,6 +75,9 @@ public:
 
 protected:
     CoherencePipeline(const Device& device, const PipelineSettings& settings);
+
+    /// Makes the workspace at least as large as `workspace_bytes` says now.
+    virtual void grow_workspace() = 0;
 
     [[nodiscard]] std::size_t workspace_bytes() const;  ///< for either length of window
     [[nodiscard]] std::size_t copies_bytes() const;     ///< of the copies in several phases; 0 without

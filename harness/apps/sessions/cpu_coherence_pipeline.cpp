@@ -55,6 +55,11 @@ public:
         return {sums_of(window), sums_bytes(window.samples) / sizeof(float)};
     }
 
+protected:
+    void grow_workspace() override {
+        if (workspace_bytes() > workspace_.size()) workspace_ = BenchMemory(DeviceKind::cpu, workspace_bytes());
+    }
+
 private:
     [[nodiscard]] float* sums_of(const seismic::Window& window) const {
         return reinterpret_cast<float*>(sums_[static_cast<std::size_t>(window.number) % sums_.size()].data());

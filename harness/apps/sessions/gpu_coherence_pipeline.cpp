@@ -121,6 +121,12 @@ public:
         return {reinterpret_cast<const float*>(host_sums(window).data()), sums_bytes(window.samples) / sizeof(float)};
     }
 
+protected:
+    void grow_workspace() override {
+        const CurrentDevice current(state_of(device_));
+        if (workspace_bytes() > workspace_.size()) workspace_ = device::Buffer(workspace_bytes());
+    }
+
 private:
     [[nodiscard]] const Staging& host_sums(const seismic::Window& window) const {
         return *host_sums_[static_cast<std::size_t>(window.number) % host_sums_.size()];

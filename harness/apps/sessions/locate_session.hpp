@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,8 +26,9 @@ struct LocateSettings {
     std::int64_t phases = 1;      ///< 1: delays to the nearest sample; more: linear interpolation in such steps
     SumPrecision precision = SumPrecision::single;
     bool double_buffering = true, pinned = true;
-    std::string variant;    ///< instead of the selector's choice; may be empty
-    std::string save_sums;  ///< file of all sums; may be empty
+    std::string variant;                          ///< instead of the selector's choice; may be empty
+    std::string save_sums;                        ///< file of all sums; may be empty
+    std::optional<seismic::Following> following;  ///< the record grows
 };
 
 /// The largest sum of a window or of the record, and where and when it is.
@@ -46,7 +48,9 @@ struct CoherenceCube {
 
 /// Where the seconds of a run went. Reading, copying, summing and saving sums overlap.
 struct LocateTimes {
-    double wall = 0, read = 0, copy = 0, sum = 0;
+    double wall = 0;     ///< but for `awaited`
+    double awaited = 0;  ///< with nothing to do: a record that grows had no window yet
+    double read = 0, copy = 0, sum = 0;
     double write = 0, copy_back = 0;  ///< of all sums, to a file and before that to the host
     double waited = 0;                ///< for these two
 
@@ -84,6 +88,7 @@ public:
     [[nodiscard]] std::int64_t silent_windows() const { return silent_windows_; }
     [[nodiscard]] const CoherenceCube& cube() const { return cube_; }
     [[nodiscard]] const LocateTimes& times() const { return times_; }
+    [[nodiscard]] seismic::FollowEnd follow_end() const { return follow_end_; }
     [[nodiscard]] const std::string& delays_from() const { return delays_from_; }
     [[nodiscard]] const CoherencePipeline& pipeline() const { return *pipeline_; }
     [[nodiscard]] const SumsFile* sums_file() const { return sums_.get(); }  ///< null if sums are not saved
@@ -92,6 +97,8 @@ private:
     void compute_delays(const seismic::Receivers& receivers);
     void read_delays();
     void check_span() const;
+    void check_row() const;
+    std::optional<seismic::Window> next(seismic::WindowReader& reader);
     [[nodiscard]] std::int64_t row() const { return window_ + span_; }
     void check_memory() const;
     [[nodiscard]] Peaks finish(const seismic::Window& window);
@@ -111,6 +118,7 @@ private:
     std::unique_ptr<SumsFile> sums_;  ///< goes before the pipeline, whose memory it writes from
     CoherenceCube cube_;
     LocateTimes times_;
+    seismic::FollowEnd follow_end_ = seismic::FollowEnd::not_followed;
 };
 
 }  // namespace espalier::bench::apps
