@@ -48,6 +48,49 @@ nlohmann::ordered_json channels_as_json(const seismic::Record& record, const sei
     return channels;
 }
 
+/// Why following stopped; empty for a record that was not followed.
+std::string follow_end_in_words(const apps::LocateSession& session) {
+    switch (session.follow_end()) {
+        case seismic::FollowEnd::told: return "signal";
+        case seismic::FollowEnd::longest: return "--follow-for";
+        case seismic::FollowEnd::idle: return "--follow-idle";
+        case seismic::FollowEnd::not_followed: break;
+    }
+    return {};
+}
+
+/// Null for a record that was not followed.
+nlohmann::ordered_json following_as_json(const seismic::Record& record, const apps::LocateSession& session) {
+    if (session.follow_end() == seismic::FollowEnd::not_followed) return {};
+    return {{"ended_by", follow_end_in_words(session)},
+            {"awaited_seconds", session.times().awaited},
+            {"late_samples", record.late_samples()}};
+}
+
+/// Null if sums are not saved.
+nlohmann::ordered_json sums_as_json(const apps::LocateSession& session) {
+    const apps::SumsFile* const sums = session.sums_file();
+    if (sums == nullptr) return {};
+    const apps::LocateTimes& times = session.times();
+    return {{"file", sums->path()},
+            {"shape", {sums->nodes(), sums->samples()}},
+            {"bytes", sums->bytes()},
+            {"write_seconds", times.write},
+            {"copy_seconds", times.copy_back},
+            {"overlap", times.saving_overlap()}};
+}
+
+/// A line; empty if sums are not saved.
+std::string sums_in_words(const apps::LocateSession& session) {
+    const apps::SumsFile* const sums = session.sums_file();
+    if (sums == nullptr) return {};
+    const apps::LocateTimes& times = session.times();
+    return fmt::format(
+        "sums of {} x {}, {:.6g} MB, in {} (copying back {:.3f} s, writing {:.3f} s; {:.0f}% of both hidden)\n",
+        counted(sums->nodes(), "node"), counted(sums->samples(), "sample"), static_cast<double>(sums->bytes()) * 1e-6,
+        printable(sums->path()), times.copy_back, times.write, 100 * times.saving_overlap());
+}
+
 /// How many receivers have no sample where a signal from the maximum would arrive, of those that have any.
 struct Unheard {
     std::int64_t gaps = 0, receivers = 0;
@@ -114,8 +157,9 @@ void tell_plan(const seismic::Record& record, const seismic::Receivers& receiver
               static_cast<double>(record.samples()) / record.rate(), record.rate(), record.format(),
               record.start().empty() ? "" : ", from " + record.start(), counted(settings.grid.nodes(), "trial source"),
               counted(session.span(), "sample"), printable(session.delays_from()));
-    to_stderr("{} of {} by {} on {}\n", counted(session.windows(), "window"), counted(session.window(), "sample"),
-              session.pipeline().ran(), device.key());
+    to_stderr("{} of {} by {} on {}\n",
+              settings.following ? "following: windows" : counted(session.windows(), "window"),
+              counted(session.window(), "sample"), session.pipeline().ran(), device.key());
     if (session.span() > session.window())
         to_stderr(
             "the longest delay exceeds the window: each window is copied with {:.1f} times its own samples; "
@@ -123,11 +167,23 @@ void tell_plan(const seismic::Record& record, const seismic::Receivers& receiver
             static_cast<double>(session.span()) / static_cast<double>(session.window()), 2 * session.window());
 }
 
+void tell_follow_end(const apps::LocateSession& session) {
+    const apps::LocateTimes& times = session.times();
+    to_stderr("followed for {:.0f} s, of which {:.0f} s passed in waiting for samples; ended by {}\n",
+              times.wall + times.awaited, times.awaited,
+              session.follow_end() == seismic::FollowEnd::told ? "a signal" : follow_end_in_words(session));
+}
+
 std::vector<std::string> warnings_of(const seismic::Record& record, const apps::LocateSession& session) {
     constexpr double kAboutZero = 2, kAlike = 1;  // samples
     std::vector<std::string> warnings;
     const apps::Location best = session.cube().best();
     const double longest = session.longest_delay();
+    if (record.late_samples() > 0)
+        warnings.push_back(fmt::format(
+            "{} came after {} window was located with zeros instead: locate the record once more, now that it "
+            "is complete",
+            counted(record.late_samples(), "sample"), record.late_samples() == 1 ? "its" : "their"));
     if (best.coherence <= 0)
         warnings.push_back(
             fmt::format("the maximum is {:.6g}, not more than 0: no source was found. If the traces have "
@@ -208,6 +264,8 @@ nlohmann::ordered_json as_json(const seismic::Record& record, const seismic::Rec
             {"copied_bytes", session.pipeline().copied_bytes()},
             {"copy_gb_per_s", times.copy > 0 ? session.pipeline().copied_bytes() / times.copy * 1e-9 : 0},
             {"overlap", times.overlap()},
+            {"sums", sums_as_json(session)},
+            {"following", following_as_json(record, session)},
             {"real_time_factor", seconds / times.wall}};
 }
 
@@ -221,10 +279,10 @@ std::string result_in_words(const seismic::Record& record, const apps::LocateSes
     return fmt::format(
         "maximum {:.6g} at x={} y={} z={}, time {:.6f} s (sample {}){}{}\n"
         "real-time factor {:.2f}: {:.3f} s of record in {:.3f} s (reading {:.3f}, copying {:.3f}, summing {:.3f}); "
-        "{:.0f}% of reading and copying hidden\n",
+        "{:.0f}% of reading and copying hidden\n{}",
         best.coherence, at.x, at.y, at.z, static_cast<double>(best.sample) / record.rate(), best.sample,
         utc.empty() ? "" : ", ", utc, seconds / times.wall, seconds, times.wall, times.read, times.copy, times.sum,
-        100 * times.overlap());
+        100 * times.overlap(), sums_in_words(session));
 }
 
 }  // namespace espalier::bench::cli

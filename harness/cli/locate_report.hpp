@@ -18,6 +18,9 @@ void tell_channels(const seismic::Record& record, const seismic::Receivers& rece
 void tell_plan(const seismic::Record& record, const seismic::Receivers& receivers, const apps::LocateSession& session,
                const apps::LocateSettings& settings, const Device& device);
 
+/// Says how long a record was followed, and why no longer.
+void tell_follow_end(const apps::LocateSession& session);
+
 /// Why the maximum may not be an event: a sentence each.
 std::vector<std::string> warnings_of(const seismic::Record& record, const apps::LocateSession& session);
 

@@ -54,6 +54,23 @@ TEST(ReplacedFile, UncommittedItLeavesNothing) {
     EXPECT_EQ(names_in(folder).size(), 0U);
 }
 
+TEST(ReplacedFile, PublishedItGrowsUnderItsName) {
+    const TemporaryFolder folder;
+    const std::string target = folder.file("target.txt", "old");
+    {
+        ReplacedFile file(target);
+        file.write("a line\n");
+        EXPECT_EQ(read_bytes(target), "old");
+        file.publish();
+        EXPECT_EQ(read_bytes(target), "a line\n");
+        file.write("another\n");
+        file.publish();
+        EXPECT_EQ(read_bytes(target), "a line\nanother\n");
+    }
+    EXPECT_EQ(read_bytes(target), "a line\nanother\n") << "without a commit, too";
+    EXPECT_EQ(names_in(folder), std::set<std::string>{"target.txt"});
+}
+
 TEST(ReplacedFile, MakesWhatALinkLeadsTo) {
     const TemporaryFolder folder;
     fs::create_directory(folder / "apart");

@@ -244,9 +244,9 @@ def writing_commands(machine: Machine, folder: Path) -> Iterator[tuple]:
            ["knn", *data, "-o", work / "p.csv", "--seed", "2"])
     yield ("convolve", machine.espalier, ["convolve", "--quiet", folder / "a.png", work / "b.png"],
            ["convolve", "--quiet", folder / "a.png", work / "b.png", "--kernel", "box"])
-    yield ("locate", machine.espalier,
-           [*locate, "--velocity", "3000", "-o", work / "w.csv", "--cube", work / "cube.csv"],
-           [*locate, "--velocity", "2900", "-o", work / "w.csv", "--cube", work / "cube.csv"])
+    located = ["-o", work / "w.csv", "--cube", work / "cube.csv", "--save-sums", work / "s.npy"]
+    yield ("locate", machine.espalier, [*locate, "--velocity", "3000", *located],
+           [*locate, "--velocity", "2900", *located])
     yield "synthesize", machine.espalier, synthesize, [*synthesize, "--seed", "2"]
     yield ("merge", machine.faulty, None, ["merge", journal, "--quiet", "--results", work])
     yield ("train", machine.faulty, None,

@@ -1,7 +1,9 @@
 #include "harness/apps/io/file.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,6 +31,8 @@ const char* remedy(int error) {
         case ENOSPC: return "; free some space or write elsewhere";
         case ENOENT: return "; create the folder first";
         case EISDIR: return "; name a file in it";
+        case EFBIG: return "; raise the limit of the size of files (ulimit -f), or write elsewhere";
+        case EEXIST: return "; it is there and no regular file: name one";
         default: return "; choose a place that can be written";
     }
 }
@@ -72,8 +76,8 @@ void AtomicFile::attempt(const char* what, Action&& action) const {
     }
 }
 
-AtomicFile::AtomicFile(const std::string& path) : path_(path) {
-    attempt("cannot be written", [&] { file_ = std::make_unique<ReplacedFile>(path); });
+AtomicFile::AtomicFile(const std::string& path, ReplacedFile::Special special) : path_(path) {
+    attempt("cannot be written", [&] { file_ = std::make_unique<ReplacedFile>(path, special); });
 }
 
 void AtomicFile::write(std::string_view data) {
@@ -83,5 +87,40 @@ void AtomicFile::write(std::string_view data) {
 void AtomicFile::commit() {
     attempt("writing failed", [&] { file_->commit(); });
 }
+
+void AtomicFile::publish() {
+    attempt("writing failed", [&] { file_->publish(); });
+}
+
+void AtomicFile::reserve(std::int64_t bytes) {
+    const int file = fileno(stream());
+    struct statvfs there {};
+    if (fstatvfs(file, &there) == 0) {
+        const double free = static_cast<double>(there.f_bavail) * static_cast<double>(there.f_frsize);
+        if (static_cast<double>(bytes) > free)
+            throw BadFile(path_, fmt::format("takes {:.6g} GB, and there are {:.6g} GB free; free some space or write "
+                                             "elsewhere",
+                                             static_cast<double>(bytes) * 1e-9, free * 1e-9));
+    }
+    attempt("cannot be made as long as it will be", [&] {
+        if (fallocate(file, 0, 0, bytes) == 0) return;
+        if (errno != EOPNOTSUPP && errno != ENOSYS) throw std::system_error(errno, std::generic_category());
+        if (ftruncate(file, bytes) != 0) throw std::system_error(errno, std::generic_category());
+    });
+}
+
+void AtomicFile::write_at(std::int64_t offset, std::string_view data) {
+    attempt("writing failed", [&] {
+        while (!data.empty()) {
+            const ssize_t written = pwrite(fileno(stream()), data.data(), data.size(), offset);
+            if (written < 0 && errno == EINTR) continue;
+            if (written < 0) throw std::system_error(errno, std::generic_category());
+            data.remove_prefix(static_cast<std::size_t>(written));
+            offset += written;
+        }
+    });
+}
+
+void AtomicFile::begin_flushing() { sync_file_range(fileno(stream()), 0, 0, SYNC_FILE_RANGE_WRITE); }
 
 }  // namespace espalier::bench::io

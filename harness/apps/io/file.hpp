@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -24,11 +25,19 @@ std::string read_small(const std::string& path, std::size_t most, const std::str
 /// A ReplacedFile whose errors name the file and the fix. Throws BadFile.
 class AtomicFile {
 public:
-    explicit AtomicFile(const std::string& path);
+    explicit AtomicFile(const std::string& path, ReplacedFile::Special special = ReplacedFile::Special::written);
 
     [[nodiscard]] std::FILE* stream() const { return file_->stream(); }
     void write(std::string_view data);
     void commit();
+    void publish();
+
+    /// Makes the file this long, all zeros, with its place on the disk where the file system can reserve one: it is
+    /// refused here if it does not fit. For a file that is written by `write_at` alone.
+    void reserve(std::int64_t bytes);
+    /// Writes at a place, and asks the system to begin with what it holds back. Any thread may call it.
+    void write_at(std::int64_t offset, std::string_view data);
+    void begin_flushing();
 
 private:
     template <class Action>

@@ -75,6 +75,12 @@ protected:
         return file_in(*inner_, receiver, sample);
     }
 
+    bool look_again() override {
+        const bool grown = inner_->grow();
+        take_growth(*inner_);
+        return grown;
+    }
+
 private:
     void prepare_filter() {
         const auto [low, high] = *what_.bandpass;

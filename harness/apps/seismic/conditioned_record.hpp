@@ -23,8 +23,8 @@ struct Conditioning {
 /// The same record with its traces conditioned. Means and lines are those of all samples of a trace that lie in no gap,
 /// for which the record is read once before the first sample is handed out; gaps stay zeros, before and after
 /// filtering. The samples do not depend on how they are read: filtering goes in blocks that begin at fixed samples,
-/// with what comes before and after them. Throws BadFile for a record that cannot be read, and for a band whose filter
-/// remembers too much.
+/// with what comes before and after them. Of what grows, absolute values alone can be taken. Throws BadFile for a
+/// record that cannot be read, and for a band whose filter remembers too much.
 std::unique_ptr<Record> conditioned(std::unique_ptr<Record> record, const Conditioning& what);
 
 }  // namespace espalier::bench::seismic

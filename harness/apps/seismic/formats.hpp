@@ -22,6 +22,8 @@ std::unique_ptr<Record> open_miniseed(const std::vector<std::string>& paths, con
 struct Segment {
     std::string path;
     std::int64_t first = 0, samples = 0;
+
+    bool operator==(const Segment&) const = default;
 };
 
 /// Throws for a pipe or a device: records are read in several places, some of them more than once.

@@ -118,7 +118,8 @@ std::optional<std::string> decode_miniseed2(std::span<char> record, std::int64_t
 
 }  // namespace
 
-MiniSeedScanner::MiniSeedScanner(std::string path) : path_(std::move(path)) {
+MiniSeedScanner::MiniSeedScanner(std::string path, const MiniSeedScan& from, bool growing)
+    : path_(std::move(path)), scan_(from), growing_(growing) {
     check_is_file(path_);
     file_ = io::open_for_reading(path_);
     struct stat status {};
@@ -159,7 +160,7 @@ std::optional<std::int64_t> MiniSeedScanner::length_of(std::int64_t offset) {
     // Without a blockette 1000 a record ends where the next one begins, or the file.
     const std::int64_t left = size_ - offset;
     const bool is_length = left >= MINRECLEN && left <= kMostRecordBytes && (left & (left - 1)) == 0;
-    return is_length ? left : size_ + 1;
+    return is_length && !growing_ ? left : left + 1;
 }
 
 /// Where the next record begins, at `from` at the earliest; the file's end if none does. Between records more is asked
@@ -185,37 +186,39 @@ std::int64_t MiniSeedScanner::find_record(std::int64_t from) {
 }
 
 void MiniSeedScanner::skip_to(std::int64_t offset) {
-    if (skipped_blocks_++ == 0) first_skipped_ = offset_;
-    skipped_bytes_ += offset - offset_;
-    offset_ = offset;
+    if (scan_.skipped_blocks++ == 0) scan_.first_skipped = scan_.offset;
+    scan_.skipped_bytes += offset - scan_.offset;
+    scan_.offset = offset;
 }
 
 std::optional<MiniSeedHeader> MiniSeedScanner::next() {
-    if (offset_ >= size_ && any_) return std::nullopt;
-    auto length = offset_ < size_ ? length_of(offset_) : std::nullopt;
+    if (scan_.offset >= size_ && (scan_.any || growing_)) return std::nullopt;
+    auto length = scan_.offset < size_ ? length_of(scan_.offset) : std::nullopt;
     if (!length) {
-        const std::int64_t left = size_ - offset_;
-        if (left < kFixedBytes && begins_like_record(at(offset_, left))) refuse_short(offset_);
-        const std::int64_t found = find_record(offset_ + 1);
-        if (found >= size_ && !any_) refuse_short(offset_);
+        const std::int64_t left = size_ - scan_.offset;
+        if (left < kFixedBytes && !growing_ && begins_like_record(at(scan_.offset, left))) refuse_short(scan_.offset);
+        const std::int64_t found = find_record(scan_.offset + 1);
+        if (found >= size_ && growing_) return std::nullopt;  // a record's begin, perhaps
+        if (found >= size_ && !scan_.any) refuse_short(scan_.offset);
         skip_to(std::min(found, size_));
-        if (offset_ >= size_) return std::nullopt;
-        length = length_of(offset_);
+        if (scan_.offset >= size_) return std::nullopt;
+        length = length_of(scan_.offset);
     }
-    if (*length > size_ - offset_) refuse_short(offset_);
+    if (*length > size_ - scan_.offset && growing_ && *length <= kMostRecordBytes) return std::nullopt;
+    if (*length > size_ - scan_.offset) refuse_short(scan_.offset);
     if (*length > kMostRecordBytes)
         throw io::BadFile(path_,
                           fmt::format("the record at byte {} has {} bytes, and more than {} are not read; cut it "
                                       "into shorter ones",
-                                      offset_, *length, kMostRecordBytes));
-    any_ = true;
-    MiniSeedHeader header{.block = {.offset = offset_, .bytes = *length}, .name = {}, .source = {}};
-    const std::span<char> record = at(offset_, *length);
+                                      scan_.offset, *length, kMostRecordBytes));
+    scan_.any = true;
+    MiniSeedHeader header{.block = {.offset = scan_.offset, .bytes = *length}, .name = {}, .source = {}};
+    const std::span<char> record = at(scan_.offset, *length);
     const auto wrong = is_miniseed3(record) ? parse_miniseed3(record, header) : parse_miniseed2(record, header);
     if (wrong)
         throw io::BadFile(path_, fmt::format("the record at byte {} {}; restore it, or cut it out, which leaves a gap",
-                                             offset_, *wrong));
-    offset_ += *length;
+                                             scan_.offset, *wrong));
+    scan_.offset += *length;
     return header;
 }
 

@@ -27,20 +27,27 @@ struct MiniSeedHeader {
     bool text = false;
 };
 
+/// How far a file has been scanned, and which stretches so far belong to no record.
+struct MiniSeedScan {
+    std::int64_t offset = 0;
+    std::int64_t skipped_blocks = 0, skipped_bytes = 0, first_skipped = 0;
+    bool any = false;  ///< record was found
+};
+
 /// Finds the records of a file, one after the other, whatever lies between them: blank and noise records, comments,
 /// remains of damaged records. Holds a part of the file in memory.
 class MiniSeedScanner {
 public:
-    explicit MiniSeedScanner(std::string path);
+    /// Goes on where another one ended. A file that grows may end in what is no whole record yet, and have none.
+    explicit MiniSeedScanner(std::string path, const MiniSeedScan& from = {}, bool growing = false);
 
     /// The next record; nothing at the end. Throws BadFile for a record that is short or whose checksum is wrong, and
     /// for a file without any.
     std::optional<MiniSeedHeader> next();
 
-    /// Stretches that belong to no record, so far, and how many bytes they have together.
-    [[nodiscard]] std::int64_t skipped_blocks() const { return skipped_blocks_; }
-    [[nodiscard]] std::int64_t skipped_bytes() const { return skipped_bytes_; }
-    [[nodiscard]] std::int64_t first_skipped() const { return first_skipped_; }
+    [[nodiscard]] const MiniSeedScan& scan() const { return scan_; }
+    /// Bytes at the end of a file that grows that were left for later.
+    [[nodiscard]] std::int64_t left_bytes() const { return size_ - scan_.offset; }
 
 private:
     [[nodiscard]] std::span<char> at(std::int64_t offset, std::int64_t bytes);
@@ -51,9 +58,9 @@ private:
 
     std::string path_;
     io::File file_;
-    std::int64_t size_ = 0, offset_ = 0;
-    std::int64_t skipped_blocks_ = 0, skipped_bytes_ = 0, first_skipped_ = 0;
-    bool any_ = false;  ///< record was found
+    MiniSeedScan scan_;
+    bool growing_;
+    std::int64_t size_ = 0;
     std::vector<char> buffer_;
     std::int64_t buffer_begin_ = 0, buffer_bytes_ = 0;
 };

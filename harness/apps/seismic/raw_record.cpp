@@ -26,6 +26,64 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kMostSamples = std::int64_t{1} << 48;
 
+/// Tells one content of a file from another.
+struct FileVersion {
+    ino_t node = 0;
+    off_t bytes = -1;
+    time_t seconds = 0;
+    long nanoseconds = 0;
+
+    bool operator==(const FileVersion&) const = default;
+};
+
+FileVersion version_of(const std::string& path) {
+    struct stat status {};
+    if (stat(path.c_str(), &status) != 0)
+        throw io::BadFile(path, std::string("cannot be read any more: ") + std::strerror(errno) + "; restore it");
+    return {status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+}
+
+/// What an index says.
+struct Index {
+    std::vector<Segment> segments;
+    std::int64_t receivers = 0;
+    double rate = 0;
+    std::string positions;  ///< the file of the receivers' coordinates
+};
+
+Index read_index(const std::string& path, double expected_rate) {
+    const fs::path folder = fs::path(path).parent_path();
+    try {
+        const JsonLimits limits;
+        const nlohmann::json json = parse_checked(
+            io::read_small(path, limits.bytes, "a record's index; cut the record into fewer files"), limits);
+        Fields fields(json, "the index");
+        if (const std::string schema = fields.text("schema"); schema != "espalier.record/1")
+            fields.refuse("schema", "is '" + io::printable(schema) + "', and this program reads espalier.record/1");
+        Index index;
+        index.rate = fields.number("rate", 1e-6, 1e9);
+        index.receivers = fields.whole("receivers", 1, 1 << 24);
+        index.positions = (folder / fields.text("receivers_file")).string();
+        for (const nlohmann::json& entry : fields.array("files", std::size_t{1} << 20)) {
+            Fields file(entry, "a file of the index");
+            Segment segment;
+            const std::string name = file.text("name");
+            if (name.find('\0') != std::string::npos) file.refuse("name", "holds a NUL, which no file's name does");
+            segment.path = (folder / name).string();
+            segment.first = file.whole("first_sample", 0, kMostSamples);
+            segment.samples = file.whole("samples", 1, kMostSamples);
+            file.done();
+            index.segments.push_back(std::move(segment));
+        }
+        fields.done();
+        if (index.segments.empty()) throw io::BadFile(path, "lists no files");
+        check_rate(path, index.rate, expected_rate);
+        return index;
+    } catch (const BadData& error) {
+        throw io::BadFile(path, error.what());
+    }
+}
+
 class RawRecord final : public Record {
 public:
     RawRecord(std::vector<Segment> segments, std::int64_t receivers, double rate, std::string receivers_path)
@@ -47,9 +105,47 @@ public:
         bounded.insert(bounded.begin(), {"", 0, 0});
         bounded.push_back({"", samples_, 0});
         gaps_ = gaps_between(bounded);
+        complete_ = samples_;
+    }
+
+    /// Has `grow` look for more files in the index, which listed these.
+    void follow(std::string path, std::vector<Segment> listed, bool fill) {
+        index_ = std::move(path);
+        listed_ = std::move(listed);
+        fill_ = fill;
     }
 
 protected:
+    bool look_again() override {
+        const FileVersion version = version_of(index_);
+        if (version == read_version_) return false;
+        Index index;
+        try {
+            index = read_index(index_, rate_);
+        } catch (const io::BadFile&) {
+            // It may be half written: not if it is the same at the next look.
+            if (version == bad_version_) throw;
+            bad_version_ = version;
+            return false;
+        }
+        const auto& now = index.segments;
+        const bool longer = now.size() >= listed_.size() && index.receivers == receivers_ &&
+                            std::equal(listed_.begin(), listed_.end(), now.begin());
+        if (!longer)
+            throw io::BadFile(index_,
+                              "says something else of files that it listed before; an index that is followed only "
+                              "gains files at its end. Start again with the one that is right");
+        read_version_ = version;
+        if (now.size() == listed_.size()) return false;
+        listed_ = now;
+        listed_files_.clear();
+        for (const Segment& segment : now) listed_files_.push_back(segment.path);
+        file_.reset();
+        segments_ = std::move(index.segments);
+        check_files(fill_);
+        return true;
+    }
+
     void read_within(std::int64_t first, std::int64_t count, float* to, std::int64_t stride) override {
         const auto [begin, end] = segments_of(segments_, first, count);
         for (std::size_t s = begin; s < end; ++s) {
@@ -114,6 +210,10 @@ private:
     std::vector<Segment> segments_;
     std::size_t opened_ = 0;
     io::File file_;
+    std::string index_;            ///< of a record that grows
+    std::vector<Segment> listed_;  ///< by it so far
+    bool fill_ = false;
+    FileVersion read_version_, bad_version_;
 };
 
 /// `text` split before the digits at the end of a file's name: "day-007.f32" -> {"day-", 7}; -1 without digits.
@@ -166,40 +266,13 @@ std::unique_ptr<Record> open_raw(const std::vector<std::string>& paths, const Re
 }
 
 std::unique_ptr<Record> open_index(const std::vector<std::string>& paths, const RecordOptions& options) {
-    const std::string& path = paths.front();
     if (paths.size() > 1) throw io::BadFile(paths[1], "an index stands for the whole record; give no other file");
-    const fs::path folder = fs::path(path).parent_path();
-    try {
-        const JsonLimits limits;
-        const nlohmann::json json = parse_checked(
-            io::read_small(path, limits.bytes, "a record's index; cut the record into fewer files"), limits);
-        Fields fields(json, "the index");
-        if (const std::string schema = fields.text("schema"); schema != "espalier.record/1")
-            fields.refuse("schema", "is '" + io::printable(schema) + "', and this program reads espalier.record/1");
-        const double rate = fields.number("rate", 1e-6, 1e9);
-        const std::int64_t receivers = fields.whole("receivers", 1, 1 << 24);
-        const std::string positions = (folder / fields.text("receivers_file")).string();
-        std::vector<Segment> segments;
-        for (const nlohmann::json& entry : fields.array("files", std::size_t{1} << 20)) {
-            Fields file(entry, "a file of the index");
-            Segment segment;
-            const std::string name = file.text("name");
-            if (name.find('\0') != std::string::npos) file.refuse("name", "holds a NUL, which no file's name does");
-            segment.path = (folder / name).string();
-            segment.first = file.whole("first_sample", 0, kMostSamples);
-            segment.samples = file.whole("samples", 1, kMostSamples);
-            file.done();
-            segments.push_back(std::move(segment));
-        }
-        fields.done();
-        if (segments.empty()) throw io::BadFile(path, "lists no files");
-        check_rate(path, rate, options.rate);
-        auto record = std::make_unique<RawRecord>(std::move(segments), receivers, rate, positions);
-        record->check_files(options.fill_missing);
-        return record;
-    } catch (const BadData& error) {
-        throw io::BadFile(path, error.what());
-    }
+    Index index = read_index(paths.front(), options.rate);
+    std::vector<Segment> listed = index.segments;
+    auto record = std::make_unique<RawRecord>(std::move(index.segments), index.receivers, index.rate, index.positions);
+    record->check_files(options.fill_missing);
+    if (options.growing) record->follow(paths.front(), std::move(listed), options.fill_missing);
+    return record;
 }
 
 }  // namespace espalier::bench::seismic

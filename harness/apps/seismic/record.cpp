@@ -59,6 +59,7 @@ void Record::read(std::int64_t first, std::int64_t count, float* to, std::int64_
     zeros(end, first + count);
     // Only where no file has samples: clearing everything first would write all memory twice.
     clear_gaps(first, count, to, stride);
+    read_until_ = std::max(read_until_, end);
     if (begin == end) return;
     float* const inside = to + (begin - first);
     read_within(begin, end - begin, inside, stride);
@@ -97,12 +98,36 @@ bool Record::silent(std::int64_t first, std::int64_t count) const {
     return silence != silences_.end() && silence->first <= first;
 }
 
-void Record::check_gaps(double longest) const {
+bool Record::grow() {
+    const std::int64_t missing = missing_until(read_until_);
+    if (!look_again()) return false;
+    late_samples_ += missing - missing_until(read_until_);
+    check_gaps(longest_gap_, true);
+    find_silences();
+    return true;
+}
+
+void Record::take_growth(const Record& from) {
+    samples_ = from.samples_;
+    complete_ = from.complete_;
+    gaps_ = from.gaps_;
+    notes_ = from.notes_;
+}
+
+std::int64_t Record::missing_until(std::int64_t sample) const {
+    std::int64_t missing = 0;
+    for (const Gap& gap : gaps_)
+        missing += std::clamp<std::int64_t>(sample - gap.first, 0, gap.samples) * (gap.receiver < 0 ? receivers_ : 1);
+    return missing;
+}
+
+void Record::check_gaps(double longest, bool growing) {
+    longest_gap_ = longest;
     const auto too_long = [&](const Gap& gap) { return static_cast<double>(gap.samples) / rate_ > longest; };
     const auto before_data = [&](const Gap& gap) { return too_long(gap) && gap.first + gap.samples < samples_; };
     // The file after a gap has the clock that is probably wrong; at the record's end there is only the one before.
     auto gap = std::find_if(gaps_.begin(), gaps_.end(), before_data);
-    if (gap == gaps_.end()) gap = std::find_if(gaps_.begin(), gaps_.end(), too_long);
+    if (gap == gaps_.end() && !growing) gap = std::find_if(gaps_.begin(), gaps_.end(), too_long);
     if (gap == gaps_.end()) return;
     const std::int64_t end = gap->first + gap->samples, receiver = std::max<std::int64_t>(gap->receiver, 0);
     const std::string file = end < samples_   ? file_of(receiver, end)
@@ -144,11 +169,16 @@ std::string iso_time(std::int64_t nanoseconds) {
 
 std::unique_ptr<Record> open_record(const std::vector<std::string>& paths, const RecordOptions& options) {
     const std::string format = format_of(paths, options);
+    if (options.growing && (format == "raw" || format == "segy"))
+        throw io::BadFile(
+            paths.front(),
+            "holds one receiver after the other, so that nothing can be appended to it; follow miniSEED, or "
+            "an index that lists raw files as they are complete");
     auto record = format == "index"  ? open_index(paths, options)
                   : format == "raw"  ? open_raw(paths, options)
                   : format == "segy" ? open_segy(paths, options)
                                      : open_miniseed(paths, options);
-    record->check_gaps(options.longest_gap);
+    record->check_gaps(options.longest_gap, options.growing);
     record->find_silences();
     return record;
 }

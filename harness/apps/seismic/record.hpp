@@ -42,8 +42,20 @@ public:
     /// outside of the record. Throws BadFile if a file cannot be read or holds a sample that is no finite number.
     void read(std::int64_t first, std::int64_t count, float* to, std::int64_t stride);
 
-    /// Throws BadFile for a gap of more seconds than that, which a damaged clock makes of nothing.
-    void check_gaps(double longest) const;
+    /// Throws BadFile for a gap of more seconds than that, which a damaged clock makes of nothing; so will `grow`. What
+    /// a receiver lacks at the end of a record that grows may come yet.
+    void check_gaps(double longest, bool growing = false);
+
+    /// Looks for what was added to the files of a record that was opened as one that grows. Returns whether there are
+    /// more samples. Throws BadFile for a file that was replaced or became shorter, and for what `open_record` refuses.
+    bool grow();
+
+    /// Samples that are there of all receivers, or lie in gaps that ended: nothing will be added to them, if receivers
+    /// send theirs in order.
+    [[nodiscard]] std::int64_t complete() const { return complete_; }
+
+    /// Samples that came after `read` had returned zeros for them.
+    [[nodiscard]] std::int64_t late_samples() const { return late_samples_; }
 
     /// Whether no file holds a sample of any receiver in [first, first + count), which is all zeros then. False until
     /// `find_silences` was called.
@@ -66,12 +78,17 @@ protected:
     /// The name of the file that a sample comes from, for messages; of a sample in no gap.
     [[nodiscard]] virtual std::string file_of(std::int64_t receiver, std::int64_t sample) const = 0;
 
+    /// What `grow` does, without what follows from it: brings samples_, complete_, gaps_ and notes_ up to date. Returns
+    /// whether there are more samples.
+    virtual bool look_again() { return false; }
+
     /// The same of another record, for those that wrap one.
     [[nodiscard]] static std::string file_in(const Record& record, std::int64_t receiver, std::int64_t sample) {
         return record.file_of(receiver, sample);
     }
+    void take_growth(const Record& from);
 
-    std::int64_t receivers_ = 0, samples_ = 0;
+    std::int64_t receivers_ = 0, samples_ = 0, complete_ = 0;
     double rate_ = 0;
     std::string format_, start_, receivers_path_;
     std::optional<std::int64_t> start_time_;
@@ -80,7 +97,10 @@ protected:
 
 private:
     void check_finite(std::int64_t first, std::int64_t count, const float* values, std::int64_t stride) const;
+    [[nodiscard]] std::int64_t missing_until(std::int64_t sample) const;
 
+    double longest_gap_ = 0;  ///< seconds
+    std::int64_t read_until_ = 0, late_samples_ = 0;
     std::vector<std::pair<std::int64_t, std::int64_t>> silences_;  ///< from, until; in order
 };
 
@@ -95,6 +115,7 @@ struct RecordOptions {
     bool fill_missing = false;       ///< files that are missing or short, and channels, become gaps instead of errors
     double longest_gap = 86400;      ///< seconds; longer ones are refused
     Overlap overlap = Overlap::refuse;
+    bool growing = false;  ///< files are still written: what is not whole at their ends is left for `grow`
 };
 
 /// "2024-02-29T13:00:00.000000": nanoseconds since 1970, to the nearest microsecond.

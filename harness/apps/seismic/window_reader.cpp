@@ -5,17 +5,20 @@
 #include <algorithm>
 #include <chrono>
 
+#include "harness/base/clock.hpp"
 #include "harness/base/range.hpp"
 
 namespace espalier::bench::seismic {
 
 WindowReader::WindowReader(Record& record, std::vector<float*> slots, std::int64_t window, std::int64_t span,
-                           std::vector<float> weights)
+                           std::vector<float> weights, std::optional<Following> following)
     : record_(record),
       slots_(std::move(slots)),
       window_(window),
       span_(span),
       weights_(std::move(weights)),
+      following_(std::move(following)),
+      begin_(steady_seconds()),
       overlap_(static_cast<std::size_t>(record.receivers() * span)),
       filled_(slots_.size()),
       free_(slots_.size(), true),
@@ -43,6 +46,11 @@ std::optional<Window> WindowReader::next() {
     return window;
 }
 
+bool WindowReader::ready() {
+    const std::lock_guard lock(mutex_);
+    return filled_[next_slot_].has_value();
+}
+
 void WindowReader::release(const Window& window) {
     {
         const std::lock_guard lock(mutex_);
@@ -59,7 +67,9 @@ double WindowReader::read_seconds() {
 void WindowReader::work() {
     try {
         Window window{.samples = window_};
-        for (; window.first < record_.samples(); window.first += window.samples, ++window.number) {
+        for (;; window.first += window.samples, ++window.number) {
+            if (following_) window.awaited = await_samples(window.first + window_ + span_);
+            if (window.first >= record_.samples()) break;
             window.slot = static_cast<std::size_t>(window.number) % slots_.size();
             window.samples = std::min(window_, record_.samples() - window.first);
             if (!wait_for_slot(window.slot)) return;
@@ -78,6 +88,35 @@ void WindowReader::work() {
     const std::lock_guard lock(mutex_);
     finished_ = true;
     changed_.notify_all();
+}
+
+/// Returns the seconds that it took. After the end of following there are as many samples as there are.
+double WindowReader::await_samples(std::int64_t until) {
+    const double begin = steady_seconds();
+    for (double grown = begin; follow_end_ == FollowEnd::not_followed;) {
+        const bool there = std::max(record_.complete(), record_.samples() - following_->late) >= until;
+        follow_end_ = reason_to_stop(grown);  // before the last look: nothing that was there then is lost
+        if (there && follow_end_ == FollowEnd::not_followed) break;
+        if (record_.grow())
+            grown = steady_seconds();
+        else if (follow_end_ == FollowEnd::not_followed && !pause())
+            break;
+    }
+    return steady_seconds() - begin;
+}
+
+FollowEnd WindowReader::reason_to_stop(double grown) const {
+    const double now = steady_seconds();
+    if (following_->told && following_->told()) return FollowEnd::told;
+    if (now - begin_ >= following_->longest) return FollowEnd::longest;
+    return now - grown >= following_->idle ? FollowEnd::idle : FollowEnd::not_followed;
+}
+
+/// Until the files are worth another look. Returns whether to go on.
+bool WindowReader::pause() {
+    constexpr std::chrono::milliseconds kBetweenLooks(100);
+    std::unique_lock lock(mutex_);
+    return !changed_.wait_for(lock, kBetweenLooks, [&] { return stopping_; });
 }
 
 bool WindowReader::wait_for_slot(std::size_t slot) {

@@ -24,13 +24,18 @@ CoherencePipeline::Plans CoherencePipeline::plans_for(std::int64_t samples) cons
             {.memory = memory}));
     }
     return {shape,
-            value_or_fail(plan_coherent_sum(device_, shape, Coherence::maximum,
+            value_or_fail(plan_coherent_sum(device_, shape, settings_.keep_sums ? Coherence::sums : Coherence::maximum,
                                             {.memory = memory, .variant = settings_.variant})),
             std::move(interpolation)};
 }
 
 const CoherencePipeline::Plans& CoherencePipeline::plans_of(std::int64_t samples) const {
     return samples == settings_.window ? full_ : last_;
+}
+
+void CoherencePipeline::set_last_window(std::int64_t samples) {
+    last_ = plans_for(samples);
+    grow_workspace();
 }
 
 std::size_t CoherencePipeline::workspace_bytes() const {
@@ -52,6 +57,10 @@ std::size_t CoherencePipeline::trace_bytes(std::int64_t samples) const {
     return static_cast<std::size_t>(settings_.receivers * (samples + settings_.span)) * sizeof(float);
 }
 
+std::size_t CoherencePipeline::sums_bytes(std::int64_t samples) const {
+    return settings_.keep_sums ? static_cast<std::size_t>(settings_.sources * samples) * sizeof(float) : 0;
+}
+
 void CoherencePipeline::run(std::int64_t samples, const RunMemory& memory, espalier::Stream stream) const {
     const auto& [shape, sum, interpolation] = plans_of(samples);
     const auto receivers = static_cast<std::size_t>(settings_.receivers),
@@ -63,13 +72,30 @@ void CoherencePipeline::run(std::int64_t samples, const RunMemory& memory, espal
         succeed_or_fail(interpolation->run({traces, read}, {memory.copies, summed}, stream, memory.workspace));
         traces = memory.copies;
     }
-    succeed_or_fail(sum.run({traces, summed}, {memory.delays, sources * receivers}, {memory.maximum, sources},
-                            {memory.sample, sources}, stream, memory.workspace));
+    const std::span<const float> inputs{traces, summed};
+    const std::span<const std::int32_t> delays{memory.delays, sources * receivers};
+    if (settings_.keep_sums)
+        succeed_or_fail(sum.run(inputs, delays, {memory.sums, sources * static_cast<std::size_t>(samples)}, stream,
+                                memory.workspace));
+    else
+        succeed_or_fail(
+            sum.run(inputs, delays, {memory.maximum, sources}, {memory.sample, sources}, stream, memory.workspace));
 }
 
 std::string CoherencePipeline::ran() const { return what_runs(value_or_fail(full_.sum.explain())); }
 
 std::string CoherencePipeline::explanation() const { return value_or_fail(full_.sum.explain()).text(); }
+
+void find_peaks(std::span<const float> sums, std::span<float> maximum, std::span<std::int32_t> sample) {
+    const std::size_t row = sums.size() / maximum.size();
+#pragma omp parallel for
+    for (std::size_t source = 0; source < maximum.size(); ++source) {
+        const auto of_source = sums.subspan(source * row, row);
+        const auto best = std::max_element(of_source.begin(), of_source.end());
+        maximum[source] = *best;
+        sample[source] = static_cast<std::int32_t>(best - of_source.begin());
+    }
+}
 
 std::unique_ptr<CoherencePipeline> make_coherence_pipeline(const Device& device, const PipelineSettings& settings,
                                                            const std::int32_t* delays) {

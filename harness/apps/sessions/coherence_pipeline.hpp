@@ -23,6 +23,7 @@ struct PipelineSettings {
     SumPrecision precision = SumPrecision::single;
     bool double_buffering = true;  ///< else one window is done with before the next is read
     bool pinned = true;            ///< page-locked host memory, for a GPU
+    bool keep_sums = false;        ///< all sums come back to the host, and the peaks are found there
     std::string variant;           ///< instead of the selector's choice; may be empty
 };
 
@@ -31,6 +32,9 @@ struct Peaks {
     std::span<const float> maximum;
     std::span<const std::int32_t> sample;
 };
+
+/// How many windows' sums the host holds where they are kept: one that arrives while the two before it are handed on.
+inline constexpr std::int64_t kWindowsOfSums = 3;
 
 /// Windows of traces on their way through a device: filled by a reader in host memory, copied, summed, and their
 /// peaks brought back. For delays in fractions of a sample the traces become copies in several phases on the device
@@ -50,7 +54,18 @@ public:
     /// Waits for a window. The peaks are valid until its slot is started again.
     virtual Peaks finish(const seismic::Window& window) = 0;
 
+    /// A finished window's sums, sources x window.samples, if they are kept: valid until the window `sums_kept` numbers
+    /// later is started.
+    [[nodiscard]] virtual std::span<const float> sums(const seismic::Window& window) const = 0;
+    [[nodiscard]] std::int64_t sums_kept() const { return settings_.double_buffering ? kWindowsOfSums : 1; }
+
+    /// The last window has this many samples, which nobody knew before. No window may be under way.
+    void set_last_window(std::int64_t samples);
+
     [[nodiscard]] double copy_seconds() const { return copy_seconds_; }
+    /// Seconds of bringing sums to the host, and of those the ones that `finish` waited for.
+    [[nodiscard]] double sums_copy_seconds() const { return sums_copy_seconds_; }
+    [[nodiscard]] double sums_waited_seconds() const { return sums_waited_seconds_; }
     [[nodiscard]] double sum_seconds() const { return sum_seconds_; }
     [[nodiscard]] double copied_bytes() const { return copied_bytes_; }  ///< traces, host to device
 
@@ -61,9 +76,13 @@ public:
 protected:
     CoherencePipeline(const Device& device, const PipelineSettings& settings);
 
+    /// Makes the workspace at least as large as `workspace_bytes` says now.
+    virtual void grow_workspace() = 0;
+
     [[nodiscard]] std::size_t workspace_bytes() const;  ///< for either length of window
     [[nodiscard]] std::size_t copies_bytes() const;     ///< of the copies in several phases; 0 without
     [[nodiscard]] std::size_t trace_bytes(std::int64_t samples) const;
+    [[nodiscard]] std::size_t sums_bytes(std::int64_t samples) const;  ///< 0 where they are not kept
 
     /// Memory of one run, on the device.
     struct RunMemory {
@@ -71,6 +90,7 @@ protected:
         const std::int32_t* delays;
         float* maximum;
         std::int32_t* sample;
+        float* sums;    ///< of `sums_bytes`, instead of the two before where they are kept
         float* copies;  ///< of `copies_bytes`
         std::span<std::byte> workspace;
     };
@@ -81,6 +101,7 @@ protected:
     Device device_;
     PipelineSettings settings_;
     double copy_seconds_ = 0, sum_seconds_ = 0, copied_bytes_ = 0;
+    double sums_copy_seconds_ = 0, sums_waited_seconds_ = 0;
 
 private:
     struct Plans {
@@ -93,6 +114,9 @@ private:
 
     Plans full_, last_;
 };
+
+/// Per row of `sums`, which has `maximum.size()` of them, its largest value and where, the first of equal ones.
+void find_peaks(std::span<const float> sums, std::span<float> maximum, std::span<std::int32_t> sample);
 
 /// `delays`: sources x receivers in 0..span, where the device reaches them, for the pipeline's life.
 /// Throws Failure for a variant that does not exist or cannot run this, DeviceError or std::bad_alloc for memory.

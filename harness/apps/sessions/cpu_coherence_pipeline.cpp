@@ -21,6 +21,8 @@ public:
             slots_.push_back({BenchMemory(DeviceKind::cpu, trace_bytes(settings.window)),
                               std::vector<float>(static_cast<std::size_t>(settings.sources)),
                               std::vector<std::int32_t>(static_cast<std::size_t>(settings.sources))});
+        for (std::int64_t i = 0; i < (settings.keep_sums ? sums_kept() : 0); ++i)
+            sums_.emplace_back(DeviceKind::cpu, sums_bytes(settings.window));
     }
 
     std::vector<float*> host_slots() override {
@@ -38,16 +40,31 @@ public:
              .delays = delays_,
              .maximum = slot.maximum.data(),
              .sample = slot.sample.data(),
+             .sums = settings_.keep_sums ? sums_of(window) : nullptr,
              .copies = reinterpret_cast<float*>(copies_.data()),
              .workspace = {workspace_.data(), workspace_.size()}},
             nullptr);
+        if (settings_.keep_sums) find_peaks(sums(window), slot.maximum, slot.sample);
     }
 
     Peaks finish(const seismic::Window& window) override {
         return {slots_[window.slot].maximum, slots_[window.slot].sample};
     }
 
+    [[nodiscard]] std::span<const float> sums(const seismic::Window& window) const override {
+        return {sums_of(window), sums_bytes(window.samples) / sizeof(float)};
+    }
+
+protected:
+    void grow_workspace() override {
+        if (workspace_bytes() > workspace_.size()) workspace_ = BenchMemory(DeviceKind::cpu, workspace_bytes());
+    }
+
 private:
+    [[nodiscard]] float* sums_of(const seismic::Window& window) const {
+        return reinterpret_cast<float*>(sums_[static_cast<std::size_t>(window.number) % sums_.size()].data());
+    }
+
     struct Slot {
         BenchMemory traces;
         std::vector<float> maximum;
@@ -56,6 +73,7 @@ private:
 
     const std::int32_t* delays_;
     std::vector<Slot> slots_;
+    std::vector<BenchMemory> sums_;
     BenchMemory workspace_, copies_;
 };
 

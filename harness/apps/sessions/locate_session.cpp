@@ -53,8 +53,15 @@ Location CoherenceCube::best() const {
 
 double LocateTimes::overlap() const {
     const double fetching = read + copy;
-    return fetching > 0 ? std::clamp(1 - (wall - sum) / fetching, 0.0, 1.0) : 0;
+    return fetching > 0 ? std::clamp(1 - (wall - sum - saving_exposed()) / fetching, 0.0, 1.0) : 0;
 }
+
+double LocateTimes::saving_overlap() const {
+    const double saving = write + copy_back;
+    return saving > 0 ? std::clamp(1 - saving_exposed() / saving, 0.0, 1.0) : 0;
+}
+
+double LocateTimes::saving_exposed() const { return std::clamp(wall - sum, 0.0, waited); }
 
 LocateSession::LocateSession(const Device& device, seismic::Record& record, const seismic::Receivers& receivers,
                              const LocateSettings& settings)
@@ -63,9 +70,11 @@ LocateSession::LocateSession(const Device& device, seismic::Record& record, cons
       settings_(settings),
       positions_(receivers.positions),
       weights_(receivers.weights),
-      window_(std::min(settings.window, record.samples())),
+      window_(settings.following ? settings.window : std::min(settings.window, record.samples())),
       delays_(state_of(device).info.kind, 0) {
     check_receivers(record, receivers);
+    if (!settings.save_sums.empty())
+        sums_ = std::make_unique<SumsFile>(settings.save_sums, settings.grid.nodes(), record.samples());
     const CurrentDevice current(state_of(device_));
     delays_ = BenchMemory(state_of(device).info.kind,
                           static_cast<std::size_t>(settings.grid.nodes() * receivers.count()) * sizeof(std::int32_t));
@@ -75,7 +84,7 @@ LocateSession::LocateSession(const Device& device, seismic::Record& record, cons
         read_delays();
     if (device_.is_cuda()) device::synchronize();  // the pipeline's streams do not wait for the default one
     check_memory();
-    const std::int64_t rest = record.samples() % window_;
+    const std::int64_t rest = settings.following ? 0 : record.samples() % window_;  // else known at the end
     pipeline_ = make_coherence_pipeline(device,
                                         {.receivers = receivers.count(),
                                          .sources = settings.grid.nodes(),
@@ -86,6 +95,7 @@ LocateSession::LocateSession(const Device& device, seismic::Record& record, cons
                                          .precision = settings.precision,
                                          .double_buffering = settings.double_buffering,
                                          .pinned = settings.pinned,
+                                         .keep_sums = sums_ != nullptr,
                                          .variant = settings.variant},
                                         reinterpret_cast<const std::int32_t*>(delays_.data()));
     cube_.maximum.assign(static_cast<std::size_t>(settings.grid.nodes()), 0);
@@ -103,7 +113,7 @@ void LocateSession::compute_delays(const seismic::Receivers& receivers) {
                                   longest));
     longest_delay_ = longest;
     span_ = rounded_up(longest, settings_.phases);
-    check_span();
+    check_row();
     for (int corner = 0; corner < 8; ++corner) note_spread(delays_of(seismic::corner_of(grid, corner)));
 
     const DelayRule rule{samples_per_metre, settings_.phases, row()};
@@ -153,7 +163,7 @@ void LocateSession::read_delays() {
     });
     longest_delay_ = longest;
     span_ = rounded_up(longest, settings_.phases);
-    check_span();
+    check_row();
     each_node([&](std::int64_t node, std::span<const float> times) {
         std::vector<std::int32_t> delays;
         for (const float time : times)
@@ -188,6 +198,12 @@ void LocateSession::note_spread(std::span<const double> delays) {
     widest_spread_ = std::max(widest_spread_, *most - *least);
 }
 
+void LocateSession::check_row() const {
+    if (!settings_.following) check_span();
+    if (row() * settings_.phases > std::numeric_limits<std::int32_t>::max())
+        throw Failure(ExitCode::usage, "--window and the longest delay are too long together; use a shorter window");
+}
+
 /// A delay longer than the record means that no source was ever heard everywhere: the units must be wrong.
 void LocateSession::check_span() const {
     if (span_ >= record_.samples())
@@ -195,54 +211,95 @@ void LocateSession::check_span() const {
                       fmt::format("the longest delay is {}, but the record has {}: no event reaches all receivers "
                                   "within it; check the velocity, the grid and the units",
                                   counted(span_, "sample"), record_.samples()));
-    if (row() * settings_.phases > std::numeric_limits<std::int32_t>::max())
-        throw Failure(ExitCode::usage, "--window and the longest delay are too long together; use a shorter window");
 }
 
 void LocateSession::check_memory() const {
     const std::size_t slot = static_cast<std::size_t>(record_.receivers() * row()) * sizeof(float);
     const auto copies = static_cast<std::size_t>(settings_.phases > 1 ? settings_.phases : 0);
-    const std::size_t needed = slot * ((settings_.double_buffering ? 2 : 1) + copies);
+    const std::size_t slots = settings_.double_buffering ? 2 : 1;
     const DeviceInfo& info = state_of(device_).info;
+    const std::size_t sums = static_cast<std::size_t>(settings_.grid.nodes() * window_) * sizeof(float);
+    const std::size_t kept = !sums_ ? 0 : device_.is_cuda() || slots == 1 ? slots : kWindowsOfSums;
+    const std::size_t needed = slot * (slots + copies) + sums * kept;
     const std::size_t there = device_.is_cuda() ? device::memory_state().free : info.memory_bytes;
     if (needed <= there) return;
     throw Failure(ExitCode::usage,
-                  fmt::format("windows of {} samples and delays up to {} at {} receivers need {} MiB, but "
+                  fmt::format("windows of {} samples and delays up to {} at {} receivers{} need {} MiB, but "
                               "{} has {}; use a shorter --window",
-                              window_, span_, record_.receivers(), needed >> 20, device_.key(), there >> 20));
+                              window_, span_, record_.receivers(),
+                              sums_ ? fmt::format(" with sums of {}", counted(settings_.grid.nodes(), "node")) : "",
+                              needed >> 20, device_.key(), there >> 20));
 }
 
 void LocateSession::run(const std::function<void(const seismic::Window&, const Location&)>& progress) {
     const double start = steady_seconds();
-    seismic::WindowReader reader(record_, pipeline_->host_slots(), window_, span_, weights_);
+    seismic::WindowReader reader(record_, pipeline_->host_slots(), window_, span_, weights_, settings_.following);
     std::optional<seismic::Window> running;
-    const auto finish = [&](const seismic::Window& window) {
-        progress(window, merge(window, pipeline_->finish(window)));
+    const auto finish_window = [&](const seismic::Window& window) { progress(window, merge(window, finish(window))); };
+    const auto finish_running = [&] {
+        if (running) finish_window(*running);
+        running.reset();
     };
     // What silence sums up to, at once: hours of it take no time.
     const std::vector<float> no_sums(cube_.maximum.size(), 0);
     const std::vector<std::int32_t> first_samples(cube_.maximum.size(), 0);
-    while (const auto window = reader.next()) {
+    while (true) {
+        if (settings_.following && !reader.ready()) finish_running();  // the next one may be long in coming
+        const auto window = next(reader);
+        if (!window) break;
         if (window->silent) {
-            if (running) finish(*running);
-            running.reset();
+            finish_running();
             ++silent_windows_;
             progress(*window, merge(*window, {no_sums, first_samples}));
             reader.release(*window);
             continue;
         }
+        if (settings_.following && window->samples < window_) {
+            finish_running();
+            pipeline_->set_last_window(window->samples);
+        }
+        if (sums_) sums_->wait_for(window->number - pipeline_->sums_kept());
         pipeline_->start(*window);
         if (settings_.double_buffering) {
             reader.release(*window);
-            if (running) finish(*running);
+            finish_running();
             running = window;
         } else {
-            finish(*window);
+            finish_window(*window);
             reader.release(*window);
         }
     }
-    if (running) finish(*running);
-    times_ = {steady_seconds() - start, reader.read_seconds(), pipeline_->copy_seconds(), pipeline_->sum_seconds()};
+    finish_running();
+    if (sums_) sums_->commit();
+    follow_end_ = reader.follow_end();
+    times_ = {.wall = steady_seconds() - start - times_.awaited,
+              .awaited = times_.awaited,
+              .read = reader.read_seconds(),
+              .copy = pipeline_->copy_seconds(),
+              .sum = pipeline_->sum_seconds(),
+              .write = sums_ ? sums_->write_seconds() : 0,
+              .copy_back = pipeline_->sums_copy_seconds(),
+              .waited = pipeline_->sums_waited_seconds() + (sums_ ? sums_->waited_seconds() : 0)};
+    check_span();  // of a record that grew it is known only now
+}
+
+/// The next window, and how long there was nothing to do before it.
+std::optional<seismic::Window> LocateSession::next(seismic::WindowReader& reader) {
+    const double begin = steady_seconds();
+    const auto window = reader.next();
+    if (settings_.following) {
+        const double waited = steady_seconds() - begin;
+        times_.awaited += window ? std::min(waited, window->awaited) : waited;
+    }
+    return window;
+}
+
+Peaks LocateSession::finish(const seismic::Window& window) {
+    const Peaks peaks = pipeline_->finish(window);
+    if (!sums_) return peaks;
+    sums_->write(window, pipeline_->sums(window));
+    if (!settings_.double_buffering) sums_->wait_for(window.number);
+    return peaks;
 }
 
 Location LocateSession::merge(const seismic::Window& window, const Peaks& peaks) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "harness/apps/seismic/record.hpp"
 #include "harness/apps/seismic/window_reader.hpp"
 #include "harness/apps/sessions/coherence_pipeline.hpp"
+#include "harness/apps/sessions/sums_file.hpp"
 #include "harness/base/bench_memory.hpp"
 
 namespace espalier::bench::apps {
@@ -24,7 +26,9 @@ struct LocateSettings {
     std::int64_t phases = 1;      ///< 1: delays to the nearest sample; more: linear interpolation in such steps
     SumPrecision precision = SumPrecision::single;
     bool double_buffering = true, pinned = true;
-    std::string variant;  ///< instead of the selector's choice; may be empty
+    std::string variant;                          ///< instead of the selector's choice; may be empty
+    std::string save_sums;                        ///< file of all sums; may be empty
+    std::optional<seismic::Following> following;  ///< the record grows
 };
 
 /// The largest sum of a window or of the record, and where and when it is.
@@ -42,12 +46,22 @@ struct CoherenceCube {
     [[nodiscard]] Location best() const;
 };
 
-/// Where the seconds of a run went. Reading, copying and summing overlap.
+/// Where the seconds of a run went. Reading, copying, summing and saving sums overlap.
 struct LocateTimes {
-    double wall = 0, read = 0, copy = 0, sum = 0;
+    double wall = 0;     ///< but for `awaited`
+    double awaited = 0;  ///< with nothing to do: a record that grows had no window yet
+    double read = 0, copy = 0, sum = 0;
+    double write = 0, copy_back = 0;  ///< of all sums, to a file and before that to the host
+    double waited = 0;                ///< for these two
 
     /// The share of reading and copying that took no time of its own, because the device was summing meanwhile.
     [[nodiscard]] double overlap() const;
+    /// The same of writing sums and copying them back.
+    [[nodiscard]] double saving_overlap() const;
+
+private:
+    /// What saving sums added to the wall clock: waiting for it while nothing was summed.
+    [[nodiscard]] double saving_exposed() const;
 };
 
 /// Sums a record coherently, window by window.
@@ -74,15 +88,20 @@ public:
     [[nodiscard]] std::int64_t silent_windows() const { return silent_windows_; }
     [[nodiscard]] const CoherenceCube& cube() const { return cube_; }
     [[nodiscard]] const LocateTimes& times() const { return times_; }
+    [[nodiscard]] seismic::FollowEnd follow_end() const { return follow_end_; }
     [[nodiscard]] const std::string& delays_from() const { return delays_from_; }
     [[nodiscard]] const CoherencePipeline& pipeline() const { return *pipeline_; }
+    [[nodiscard]] const SumsFile* sums_file() const { return sums_.get(); }  ///< null if sums are not saved
 
 private:
     void compute_delays(const seismic::Receivers& receivers);
     void read_delays();
     void check_span() const;
+    void check_row() const;
+    std::optional<seismic::Window> next(seismic::WindowReader& reader);
     [[nodiscard]] std::int64_t row() const { return window_ + span_; }
     void check_memory() const;
+    [[nodiscard]] Peaks finish(const seismic::Window& window);
     void note_spread(std::span<const double> delays);
     Location merge(const seismic::Window& window, const Peaks& peaks);
 
@@ -96,8 +115,10 @@ private:
     BenchMemory delays_;
     std::string delays_from_;
     std::unique_ptr<CoherencePipeline> pipeline_;
+    std::unique_ptr<SumsFile> sums_;  ///< goes before the pipeline, whose memory it writes from
     CoherenceCube cube_;
     LocateTimes times_;
+    seismic::FollowEnd follow_end_ = seismic::FollowEnd::not_followed;
 };
 
 }  // namespace espalier::bench::apps

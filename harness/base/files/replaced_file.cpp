@@ -86,13 +86,27 @@ void ReplacedFile::write(std::string_view data) {
 }
 
 void ReplacedFile::commit() {
+    write_out();
+    if (std::fclose(file_.release()) != 0) fail();
+    take_name();
+}
+
+void ReplacedFile::publish() {
+    write_out();
+    take_name();
+}
+
+void ReplacedFile::write_out() {
     if (std::ferror(file_.get())) fail(EIO);
     if (std::fflush(file_.get()) != 0) fail();
     // The data must be on the disk before the name is: a crash after the rename would leave an empty file.
     if (temporary_ && fsync(fileno(file_.get())) != 0) fail();
-    if (std::fclose(file_.release()) != 0) fail();
+}
+
+void ReplacedFile::take_name() {
     if (!temporary_) return;
     if (!temporary_->rename_to(target_)) fail();
+    temporary_.reset();  // what is written from now on is in the file itself
     flush_folder_of(target_);
 }
 

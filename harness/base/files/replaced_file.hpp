@@ -29,10 +29,14 @@ public:
     [[nodiscard]] std::FILE* stream() const { return file_.get(); }
     void write(std::string_view data);
     void commit();
+    /// Gives the file its name before it is complete: from now on others see what was written before the latest call.
+    void publish();
 
 private:
     /// Its descriptor.
     int create_temporary();
+    void write_out();
+    void take_name();
 
     struct Close {
         void operator()(std::FILE* file) const { std::fclose(file); }

@@ -17,6 +17,7 @@
 #include "harness/base/files/same_file.hpp"
 #include "harness/base/progress.hpp"
 #include "harness/base/range.hpp"
+#include "harness/base/stop.hpp"
 #include "harness/base/text/counted.hpp"
 #include "harness/base/text/printable.hpp"
 #include "harness/base/text/to_stderr.hpp"
@@ -40,9 +41,26 @@ struct LocateOptions {
     apps::LocateSettings settings;
     seismic::Conditioning conditioning;
     std::string interpolation = "nearest", precision = "single", window = "12000", max_gap = "24h", device = "auto",
-                overlap = "refuse", bandpass, output, cube;
-    bool no_double_buffering = false, pageable = false, explain = false, json = false, quiet = false;
+                overlap = "refuse", bandpass, output, cube, follow_for, follow_idle, follow_late;
+    bool no_double_buffering = false, pageable = false, explain = false, json = false, quiet = false, follow = false;
 };
+
+void validate_following(const LocateOptions& options) {
+    for (const auto& [option, value] : {std::pair{"--follow-for", options.follow_for},
+                                        {"--follow-idle", options.follow_idle},
+                                        {"--follow-late", options.follow_late}})
+        if (!value.empty() && !options.follow)
+            throw Failure(ExitCode::usage, fmt::format("{} says how to follow a record; give --follow, too", option));
+    if (!options.follow) return;
+    if (!options.settings.save_sums.empty())
+        throw Failure(ExitCode::usage,
+                      "--save-sums needs the record's length, and --follow does not know it; save the "
+                      "sums of the record when it is complete");
+    if (options.conditioning.demean || options.conditioning.detrend || !options.bandpass.empty())
+        throw Failure(ExitCode::usage,
+                      "--demean, --detrend and --bandpass read the whole record first, and --follow "
+                      "has no whole one; leave them out, or locate the record when it is complete");
+}
 
 void validate(const LocateOptions& options) {
     const bool velocity = options.settings.velocity != 0;
@@ -53,6 +71,10 @@ void validate(const LocateOptions& options) {
     const auto to_stdout = std::ranges::count(std::array{options.output, options.cube}, kStandardStream);
     if (to_stdout + static_cast<int>(options.json) > 1)
         throw Failure(ExitCode::usage, "only one of -o, --cube and --json can go to the standard output");
+    if (options.settings.save_sums == kStandardStream)
+        throw Failure(ExitCode::usage,
+                      "--save-sums cannot go to the standard output: it is written in many places. Name a file");
+    validate_following(options);
     if (options.record.rate < 0 || !std::isfinite(options.record.rate))
         throw Failure(ExitCode::usage, "--rate is samples per second, a positive number");
 }
@@ -78,7 +100,8 @@ void refuse_to_destroy_inputs(const LocateOptions& options, const seismic::Recor
                                   {"--travel-times", options.settings.travel_times}};
     for (const auto* files : {&options.files, &record.listed_files()})
         for (const std::string& file : *files) inputs.push_back({"", file});
-    refuse_same_files({{"-o", options.output}, {"--cube", options.cube}}, inputs);
+    refuse_same_files({{"-o", options.output}, {"--cube", options.cube}, {"--save-sums", options.settings.save_sums}},
+                      inputs);
 }
 
 /// A last cell of a CSV line, where the record knows its time.
@@ -86,13 +109,14 @@ std::string utc_cell(const seismic::Record& record, std::int64_t sample) {
     return record.start_time() ? "," + utc_of(record, sample) : "";
 }
 
-/// The windows' maxima, a line each.
+/// The windows' maxima, a line each; `live`: seen by others as soon as it is known.
 class WindowTable {
 public:
-    WindowTable(const std::string& path, const seismic::Grid& grid, const seismic::Record& record)
-        : file_(path), grid_(grid), record_(record) {
+    WindowTable(const std::string& path, const seismic::Grid& grid, const seismic::Record& record, bool live)
+        : file_(path), grid_(grid), record_(record), live_(live) {
         file_.write("window,first_sample,samples,x,y,z,sample,time,coherence");
         file_.write(record.start_time() ? ",utc\n" : "\n");
+        if (live_) file_.publish();
     }
 
     void add(const seismic::Window& window, const apps::Location& best) {
@@ -100,6 +124,7 @@ public:
         file_.write(fmt::format("{},{},{},{},{},{},{},{:.6f},{}{}\n", window.number, window.first, window.samples, at.x,
                                 at.y, at.z, best.sample, static_cast<double>(best.sample) / record_.rate(),
                                 best.coherence, utc_cell(record_, best.sample)));
+        if (live_) file_.publish();
     }
 
     void finish() { file_.commit(); }
@@ -108,6 +133,7 @@ private:
     io::AtomicFile file_;
     const seismic::Grid& grid_;
     const seismic::Record& record_;
+    const bool live_;
 };
 
 void write_cube(const std::string& path, const apps::CoherenceCube& cube, const seismic::Grid& grid,
@@ -141,7 +167,36 @@ std::unique_ptr<seismic::Record> conditioned(std::unique_ptr<seismic::Record> re
     return seismic::conditioned(std::move(record), options.conditioning);
 }
 
-void run_locate(LocateOptions& options) {
+std::optional<seismic::Following> following_of(const LocateOptions& options, double rate) {
+    if (!options.follow) return std::nullopt;
+    seismic::Following following{.told = stop_requested};
+    if (!options.follow_for.empty()) following.longest = parse_duration(options.follow_for, "--follow-for");
+    if (!options.follow_idle.empty()) following.idle = parse_duration(options.follow_idle, "--follow-idle");
+    if (!options.follow_late.empty()) following.late = parse_samples(options.follow_late, rate, "--follow-late");
+    return following;
+}
+
+/// Sums the record and writes what is known of each window.
+void locate(apps::LocateSession& session, const LocateOptions& options, const seismic::Record& record) {
+    std::optional<WindowTable> table;
+    if (!options.output.empty()) table.emplace(options.output, options.settings.grid, record, options.follow);
+    const device::Range range("locate");
+    // Windows go to the standard output as they are done; a cube goes there when all are.
+    RunProgress progress(options.quiet || (options.output == kStandardStream && stdout_is_terminal()));
+    session.run([&](const seismic::Window& window, const apps::Location& best) {
+        if (table) table->add(window, best);
+        const double done = static_cast<double>(window.first + window.samples);
+        const std::string how_far = fmt::format("{:.0f} s of record", done / record.rate());
+        if (options.follow)
+            progress.show(fmt::format("window {}, {}", window.number + 1, how_far), 0);
+        else
+            progress.show(fmt::format("window {} of {}, {}", window.number + 1, session.windows(), how_far),
+                          done / static_cast<double>(record.samples()));
+    });
+    if (table) table->finish();
+}
+
+void run_locate(LocateOptions& options, ExitCode& code) {
     validate(options);
     const Device device = device_of(options.device);
     apps::LocateSettings& settings = options.settings;
@@ -155,11 +210,15 @@ void run_locate(LocateOptions& options) {
                              : options.overlap == "last" ? seismic::Overlap::last
                                                          : seismic::Overlap::refuse;
     options.record.longest_gap = parse_duration(options.max_gap, "--max-gap");
+    options.record.growing = options.follow;
     std::unique_ptr<seismic::Record> record;
     const seismic::Receivers receivers =
         device::in_range("open record", [&] { return receivers_for(options, record); });
     refuse_to_destroy_inputs(options, *record);
     settings.window = parse_samples(options.window, record->rate(), "--window");
+    settings.following = following_of(options, record->rate());
+    std::optional<StopOnSignals> stopping;
+    if (options.follow) stopping.emplace(StopOnSignals::During::writing);
     record = conditioned(std::move(record), options);
 
     std::optional<device::Range> planning("plan");
@@ -170,21 +229,8 @@ void run_locate(LocateOptions& options) {
         tell_channels(*record, receivers);
         tell_plan(*record, receivers, session, settings, device);
     }
-    std::optional<WindowTable> table;
-    if (!options.output.empty()) table.emplace(options.output, settings.grid, *record);
-    {
-        const device::Range range("locate");
-        // Windows go to the standard output as they are done; a cube goes there when all are.
-        RunProgress progress(options.quiet || (options.output == kStandardStream && stdout_is_terminal()));
-        session.run([&](const seismic::Window& window, const apps::Location& best) {
-            if (table) table->add(window, best);
-            const double done = static_cast<double>(window.first + window.samples);
-            progress.show(fmt::format("window {} of {}, {:.0f} s of record", window.number + 1, session.windows(),
-                                      done / record->rate()),
-                          done / static_cast<double>(record->samples()));
-        });
-    }
-    if (table) table->finish();
+    locate(session, options, *record);
+    if (options.follow && !options.quiet) tell_follow_end(session);
     if (!options.cube.empty()) write_cube(options.cube, session.cube(), settings.grid, *record);
     const std::vector<std::string> warnings = warnings_of(*record, session);
     if (!options.json || !options.quiet) tell_warnings(warnings);
@@ -193,6 +239,7 @@ void run_locate(LocateOptions& options) {
     else
         print_in_words(result_in_words(*record, session, settings),
                        options.output == kStandardStream || options.cube == kStandardStream);
+    if (session.follow_end() == seismic::FollowEnd::told) code = static_cast<ExitCode>(128 + stop_signal());
 }
 
 void add_record_options(CLI::App& command, LocateOptions& options) {
@@ -217,6 +264,19 @@ void add_record_options(CLI::App& command, LocateOptions& options) {
         ->capture_default_str();
 }
 
+void add_following_options(CLI::App& command, LocateOptions& options) {
+    command.add_flag("--follow", options.follow,
+                     "go on while the record grows (miniSEED that is appended to, an index that gains files): every "
+                     "window is located, and its line written, as soon as its samples are there. Ends at Ctrl-C, when "
+                     "the rest is located");
+    command.add_option("--follow-for", options.follow_for, "with --follow: end after this time, such as 2h");
+    command.add_option("--follow-idle", options.follow_idle,
+                       "with --follow: end when nothing has come for this long, such as 5m");
+    command.add_option("--follow-late", options.follow_late,
+                       "with --follow: do not wait for receivers that are further behind the first one than this time "
+                       "of the record, such as 30s: zeros, and a warning if their samples come after all");
+}
+
 void add_conditioning_options(CLI::App& command, LocateOptions& options) {
     command.add_flag("--demean", options.conditioning.demean, "take each trace's mean off");
     command.add_flag("--detrend", options.conditioning.detrend,
@@ -229,11 +289,12 @@ void add_conditioning_options(CLI::App& command, LocateOptions& options) {
 
 }  // namespace
 
-void add_locate(CLI::App& program, ExitCode&) {
+void add_locate(CLI::App& program, ExitCode& code) {
     const auto options = std::make_shared<LocateOptions>();
     CLI::App& command =
         *program.add_subcommand("locate", "Finds the source of a seismic record by coherent summation over a grid");
     add_record_options(command, *options);
+    add_following_options(command, *options);
     add_conditioning_options(command, *options);
     add_grid_options(command, options->grid);
     add_number(command, "--velocity", options->settings.velocity, "of a homogeneous medium, metres per second");
@@ -256,11 +317,14 @@ void add_locate(CLI::App& program, ExitCode&) {
     command.add_flag("--pageable", options->pageable, "do not page-lock host memory, to see what that is worth");
     command.add_option("-o,--output", options->output, "CSV file of every window's maximum; - is the standard output");
     command.add_option("--cube", options->cube, "file of every node's maximum: .csv, else 32-bit floats");
+    command.add_option("--save-sums", options->settings.save_sums,
+                       "file of all sums: a NumPy array (.npy) of nodes x samples, 4 bytes each, written while other "
+                       "windows are summed; it must fit on the disk");
     command.add_flag("--explain", options->explain, "say why this variant was chosen");
     command.add_flag("--json", options->json, "print what was found and done as JSON");
     command.add_flag("--quiet", options->quiet,
                      "say nothing but the result, warnings and errors; with --json the warnings are in it");
-    command.callback([options] { run_locate(*options); });
+    command.callback([options, &code] { run_locate(*options, code); });
 }
 
 }  // namespace espalier::bench::cli
