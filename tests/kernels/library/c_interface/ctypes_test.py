@@ -48,7 +48,8 @@ Progress = CFUNCTYPE(c_bool, c_void_p, c_double)
 FIRST_OPTIONS = [("stream", c_void_p), ("variant", c_char_p), ("memory", c_int32), ("asynchronous", c_int32),
                  ("deterministic", c_int32), ("threads", c_int32)]
 FirstOptions = struct("FirstOptions", 40, *FIRST_OPTIONS)
-Options = struct("Options", 56, *FIRST_OPTIONS, ("progress", Progress), ("progress_user", c_void_p))
+Options = struct("Options", 72, *FIRST_OPTIONS, ("progress", Progress), ("progress_user", c_void_p), ("budget", c_int64),
+                 ("effort", c_int32), ("reserved", c_int32))
 ImageShape = struct("ImageShape", 48, ("width", c_int64), ("height", c_int64), ("image_pitch", c_int64),
                     ("result_pitch", c_int64), ("channels", c_int32), ("reserved", c_int32))
 CoherentSumShape = struct("CoherentSumShape", 72, ("receivers", c_int64), ("samples", c_int64), ("sources", c_int64),
