@@ -19,10 +19,11 @@ constexpr double kShareOfFirstRuns = 0.5;  // of the budget: most choices drop o
 constexpr double kHopeless = 20;           // times the first choice
 constexpr std::size_t kFewRounds = 3;      // below it the first choice stays in the race
 
-double median(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    return *middle;
+/// The lower quartile of what a choice took: interruptions only add to it, most of all to work of several threads.
+double typical(std::vector<double> samples) {
+    const auto quartile = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 4);
+    std::ranges::nth_element(samples, quartile);
+    return std::max(*quartile, 1e-3);
 }
 
 /// Above it a ratio's best value after so many rounds is that of a choice which is slower.
@@ -51,24 +52,24 @@ public:
         }
         if (rounds_ > 0) return winner();
         if (alive_.size() != 1 || skipped_ || compared_ == 1) return std::nullopt;
-        return Measured{0, 1, runners_[0].best, compared_};  // everything else is hopeless
+        return Measured{0, 1, std::max(runners_[0].best, 1.0), compared_};  // everything else is hopeless
     }
 
 private:
     struct Runner {
-        double best = 0;              ///< ns of a run
-        std::vector<double> samples;  ///< ns of a run, one for each round
+        double best = 0;              ///< ns of the budget that a run takes
+        std::vector<double> samples;  ///< ns that a run takes, one for each round
     };
 
     [[nodiscard]] bool fits(double nanoseconds, double share = 1) const {
-        return spent_ + nanoseconds <= share * budget_;
+        return trials_.spent() + nanoseconds <= share * budget_;
     }
 
-    /// Nothing if it is wrong, or gets no memory.
+    /// Nanoseconds of the budget; nothing if it is wrong, or gets no memory.
     std::optional<double> check(std::size_t choice) try {
-        const auto time = trials_.check(choice);
-        if (time) spent_ += *time;
-        return time;
+        const double before = trials_.spent();
+        if (!trials_.check(choice)) return std::nullopt;
+        return trials_.spent() - before;
     } catch (const std::bad_alloc&) {
         if (choice == 0) throw;
         return std::nullopt;
@@ -77,10 +78,11 @@ private:
         return std::nullopt;
     }
 
-    double time(std::size_t choice, int repeats) {
-        const double all = trials_.time(choice, repeats);
-        spent_ += all;
-        return all / repeats;
+    /// Nanoseconds of the budget for another run.
+    double again(std::size_t choice) {
+        const double before = trials_.spent();
+        trials_.time(choice, 1);
+        return trials_.spent() - before;
     }
 
     void run_each_once() {
@@ -88,7 +90,7 @@ private:
         if (!first) return;  // such as a run of no work: there is nothing to compare
         double& base = runners_[0].best;
         base = *first;
-        if (fits(base, kShareOfFirstRuns)) base = std::min(base, time(0, 1));
+        if (fits(base, kShareOfFirstRuns)) base = std::min(base, again(0));
         alive_.push_back(0);
         for (std::size_t choice = 1; choice < runners_.size(); ++choice) {
             if (!fits(base * expected_[choice], kShareOfFirstRuns)) {
@@ -101,7 +103,7 @@ private:
             double& best = runners_[choice].best;
             best = *once;
             // A first run may be all loading of code and pages, or have been interrupted.
-            if (best > kHopeless * base && fits(best)) best = std::min(best, time(choice, 1));
+            if (best > kHopeless * base && fits(best)) best = std::min(best, again(choice));
             if (best <= kHopeless * base) alive_.push_back(choice);
         }
     }
@@ -141,8 +143,9 @@ private:
         if (rounds_ % 2 == 1) std::ranges::reverse(order);
         for (const std::size_t choice : order) {
             Runner& runner = runners_[choice];
-            runner.samples.push_back(time(choice, in_a_row));
-            runner.best = std::min(runner.best, runner.samples.back());
+            const double before = trials_.spent();
+            runner.samples.push_back(trials_.time(choice, in_a_row) / in_a_row);
+            runner.best = std::min(runner.best, (trials_.spent() - before) / in_a_row);
         }
     }
 
@@ -155,21 +158,10 @@ private:
         return all;
     }
 
-    /// The median ratio to the fastest of each round.
-    [[nodiscard]] double score(std::size_t choice) const {
-        std::vector<double> all = runners_[choice].samples;
-        for (std::size_t round = 0; round < all.size(); ++round) {
-            double least = all[round];
-            for (const std::size_t other : alive_) least = std::min(least, runners_[other].samples[round]);
-            all[round] /= std::max(least, 1e-3);
-        }
-        return median(std::move(all));
-    }
-
     /// Those that are left, the fastest first.
     [[nodiscard]] std::vector<std::size_t> standing() const {
         std::vector<double> scores(runners_.size());
-        for (const std::size_t choice : alive_) scores[choice] = score(choice);
+        for (const std::size_t choice : alive_) scores[choice] = typical(runners_[choice].samples);
         std::vector<std::size_t> order = alive_;
         std::ranges::stable_sort(order, {}, [&](std::size_t choice) { return scores[choice]; });
         return order;
@@ -186,19 +178,19 @@ private:
     /// The fastest whose results are still right.
     std::optional<Measured> winner() {
         std::vector<std::size_t> order = standing();
-        if (alive_.front() == 0 && score(0) <= clearly_faster(rounds_) * score(order.front()))
+        const auto time_of = [&](std::size_t choice) { return typical(runners_[choice].samples); };
+        if (alive_.front() == 0 && time_of(0) <= clearly_faster(rounds_) * time_of(order.front()))
             std::ranges::rotate(order, std::ranges::find(order, std::size_t{0}));
         for (const std::size_t choice : order) {
             if (choice != 0 && !check(choice)) continue;
-            const double speedup = choice == 0 ? 1 : median(ratios(0, choice));
-            return Measured{choice, speedup, median(runners_[choice].samples), compared_};
+            return Measured{choice, choice == 0 ? 1 : time_of(0) / time_of(choice), time_of(choice), compared_};
         }
         return std::nullopt;
     }
 
     Trials& trials_;
     std::span<const double> expected_;
-    double budget_, spent_ = 0;
+    double budget_;
     std::vector<Runner> runners_;
     std::vector<std::size_t> alive_;  ///< in the order of the choices
     std::size_t rounds_ = 0;

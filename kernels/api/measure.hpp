@@ -21,6 +21,9 @@ public:
 
     /// Nanoseconds that so many runs in a row take.
     virtual double time(std::size_t choice, int repeats) = 0;
+
+    /// Nanoseconds of the budget that all runs have used so far: unlike the times above, without interruptions.
+    [[nodiscard]] virtual double spent() const = 0;
 };
 
 struct Measured {

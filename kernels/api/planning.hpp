@@ -123,6 +123,8 @@ public:
         return time_over(choice, repeats, planned_.call.bind(at_));
     }
 
+    [[nodiscard]] double spent() const override { return spent_; }
+
 private:
     using Arrays = typename Planned<Call>::Arrays;
 
@@ -138,12 +140,14 @@ private:
         const auto bytes = variant->variant.workspace;
         const std::span<std::byte> workspace =
             arrays_.workspace(bytes ? bytes(planned_.call.problem, configuration, planned_.info()) : 0);
-        return time_of(stream_.get(), planned_.transport.on_gpu(), [&] {
+        const TrialTime time = time_of(stream_.get(), planned_.transport.on_gpu(), [&] {
             for (int run = 0; run < repeats; ++run) {
                 Context context{planned_.info(), stream_.get(), workspace};
                 variant->variant.run(context, planned_.call.problem, buffers, configuration);
             }
         });
+        spent_ += time.used;
+        return time.taken;
     }
 
     bool fill(std::size_t array, std::span<std::byte> values) const {
@@ -173,6 +177,7 @@ private:
     TrialArrays arrays_;
     Pointers<std::tuple_size_v<Arrays>> at_{}, all_{};  ///< of the call, and of the one with all results
     Outputs expected_;
+    double spent_ = 0;
 };
 
 /// Now, "2026-11-26T17:00:00Z".

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <ctime>
 
 namespace espalier {
 namespace {
@@ -50,6 +51,13 @@ bool same_numbers(std::span<const std::byte> expected, std::span<const std::byte
         if (std::isnan(a) ? !std::isnan(b) : a != b && !(std::abs(a - b) <= allowed)) return false;
     }
     return true;
+}
+
+/// Of the calling thread, in nanoseconds.
+double processor_time() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
 }  // namespace
@@ -118,18 +126,21 @@ Outputs TrialArrays::outputs() const {
     return all;
 }
 
-double time_of(Stream stream, bool on_gpu, const std::function<void()>& run) {
+TrialTime time_of(Stream stream, bool on_gpu, const std::function<void()>& run) {
     if (on_gpu) {
         device::Event begin, end;
         begin.record(stream);
         run();
         end.record(stream);
         end.wait_for();
-        return end.nanoseconds_since(begin);
+        const double taken = end.nanoseconds_since(begin);
+        return {taken, taken};
     }
+    const double used = processor_time();
     const auto begin = std::chrono::steady_clock::now();
     run();
-    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
+    const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - begin;
+    return {taken.count(), processor_time() - used};
 }
 
 }  // namespace espalier

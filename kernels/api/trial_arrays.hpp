@@ -78,7 +78,13 @@ private:
     std::optional<device::OwnedStream> stream_;
 };
 
-/// Nanoseconds that `run`, which enqueues on the stream, takes there; on a CPU by the wall clock.
-double time_of(Stream stream, bool on_gpu, const std::function<void()>& run);
+/// Nanoseconds that some runs took.
+struct TrialTime {
+    double taken;  ///< by the wall clock; of a GPU by its own
+    double used;   ///< of the calling thread's processor time; of a GPU the same as `taken`
+};
+
+/// How long `run`, which enqueues on the stream, takes there.
+TrialTime time_of(Stream stream, bool on_gpu, const std::function<void()>& run);
 
 }  // namespace espalier

@@ -171,18 +171,43 @@ private:
     std::optional<std::string> use(const WisdomEntry& given) {
         const WisdomPlace place = wisdom_place(given);
         const auto before = in_use_.find(place);
-        if (before != in_use_.end() && *before->second == given) return std::nullopt;
+        const bool is_known = before != in_use_.end();
+        if (is_known && *before->second == given) return std::nullopt;
         if (!is_family(given.family)) throw BadData("this library has no family " + printable(given.family));
-        const WisdomEntry& entry = entries_.emplace_back(given);
-        // A program that lacks a family has no use for its wisdom, and hands it on.
-        const KernelFamily* const family = find_kernel_family(entry.family);
-        if (auto why = family ? family->learn(entry) : std::nullopt) {
-            if (before == in_use_.end()) stale_[place] = printable(*why);
-            return why;
+        // All memory is there before anybody may refer to the entry.
+        const auto at = in_use_.try_emplace(place, nullptr).first;
+        const auto undo = [&] {
+            if (!is_known) in_use_.erase(at);
+        };
+        try {
+            if (auto why = put_to_use(given, at->second)) {
+                undo();
+                if (!is_known) stale_[place] = printable(*why);
+                return why;
+            }
+        } catch (...) {
+            undo();
+            throw;
         }
-        in_use_[place] = &entry;
         stale_.erase(place);
         return std::nullopt;
+    }
+
+    std::optional<std::string> put_to_use(const WisdomEntry& given, const WisdomEntry*& in_use) {
+        const WisdomEntry& entry = entries_.emplace_back(given);
+        try {
+            // A program that lacks a family has no use for its wisdom, and hands it on.
+            const KernelFamily* const family = find_kernel_family(entry.family);
+            auto why = family ? family->learn(entry) : std::nullopt;
+            if (why)
+                entries_.pop_back();
+            else
+                in_use = &entry;
+            return why;
+        } catch (...) {
+            entries_.pop_back();
+            throw;
+        }
     }
 
     std::string file_;  ///< that what is learned is appended to; empty for none

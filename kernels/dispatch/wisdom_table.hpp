@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/core/registry.hpp"
@@ -151,15 +152,18 @@ private:
         constexpr std::size_t kLeast = 16;
         const WisdomKey<P> key(problem, entry.threads, entry.deterministic);
         const auto values = key.values();
-        const LearnedChoice<P>& choice = choices_.emplace_back(LearnedChoice<P>{
-            &entry, &variant, configuration, key.hash(), std::vector<double>(values.begin(), values.end())});
+        LearnedChoice<P> choice{&entry, &variant, configuration, key.hash(), {values.begin(), values.end()}};
         WisdomTable<P>* table = current_wisdom<P>.load(std::memory_order_relaxed);
+        std::unique_ptr<WisdomTable<P>> larger;
         if (!table || table->is_full()) {
-            tables_.push_back(std::make_unique<WisdomTable<P>>(table ? 2 * table->capacity() : kLeast));
-            if (table) tables_.back()->take(*table);
-            table = tables_.back().get();
+            larger = std::make_unique<WisdomTable<P>>(table ? 2 * table->capacity() : kLeast);
+            if (table) larger->take(*table);
+            table = larger.get();
+            tables_.reserve(tables_.size() + 1);
         }
-        table->put(&choice, key);
+        const LearnedChoice<P>& kept = choices_.emplace_back(std::move(choice));
+        if (larger) tables_.push_back(std::move(larger));  // which has room
+        table->put(&kept, key);
         current_wisdom<P>.store(table, std::memory_order_release);
     }
 

@@ -29,9 +29,10 @@ enum class Effort {
 struct PlanOptions {
     Effort effort = Effort::tree;  ///< how the choice is found
 
-    /// The most time that the measured runs may take together: of a GPU, or of the wall clock on the CPU. 0: 50 ms for
-    /// Effort::measure, no limit for Effort::exhaustive. A run that would not fit by what is known of it is not begun;
-    /// the first run of a choice may take longer than expected. Preparing arrays and comparing results comes on top.
+    /// The most time that the measured runs may take together: of a GPU, or of the calling thread's processor. 0: 50 ms
+    /// for Effort::measure, no limit for Effort::exhaustive. A run that would not fit by what is known of it is not
+    /// begun; the first run of a choice may take longer than expected. Preparing arrays and comparing results comes on
+    /// top.
     std::chrono::nanoseconds budget{0};
 };
 

@@ -1,5 +1,4 @@
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <tuple>
@@ -268,19 +267,12 @@ void add_selectors(Calls& calls) {
     calls.add("loaded_selectors", [] { return [] { return made(loaded_selectors()); }; });
 }
 
-/// Times differ, and so does the choice that is learned: a measuring plan is asked whether it was made alone.
 void add_wisdom(Calls& calls) {
-    calls.add("plan_that_measures", [] {
-        return [] {
-            forget_wisdom();
-            const PlanOptions measuring{.effort = Effort::measure, .budget = std::chrono::milliseconds(1)};
-            return outcome_of(plan_dot_product(cpu(), 4099, {.threads = 1}, measuring));
-        };
-    });
     calls.add("save_and_load_wisdom", [] {
-        return [folder = std::make_shared<TemporaryFolder>()] {
-            const auto saved = save_wisdom(*folder / "w.txt");
-            return saved ? made(load_wisdom(*folder / "w.txt")) : outcome_of(saved);
+        auto folder = std::make_shared<TemporaryFolder>();
+        return [folder, path = *folder / "w.txt"] {
+            const auto saved = save_wisdom(path);
+            return saved ? outcome_of(load_wisdom(path)) : outcome_of(saved);
         };
     });
     calls.add(

@@ -13,7 +13,8 @@ espalier_test(v0_test espalier_kernels)
 
 # Plans that measure, and what they learn, in processes of their own, too.
 espalier_test(wisdom_test espalier_kernels)
-espalier_test_sources(wisdom_test hostile_wisdom_test.cpp measure_test.cpp wisdom_of_environment_test.cpp)
+espalier_test_sources(wisdom_test hostile_wisdom_test.cpp measure_test.cpp trials_test.cpp
+                                  wisdom_of_environment_test.cpp)
 add_executable(wisdom_program ${CMAKE_CURRENT_LIST_DIR}/wisdom_program.cpp)
 target_link_libraries(wisdom_program PRIVATE espalier_core espalier_kernels OpenMP::OpenMP_CXX)
 target_compile_definitions(wisdom_test PRIVATE ESPALIER_WISDOM_PROGRAM="$<TARGET_FILE:wisdom_program>")
