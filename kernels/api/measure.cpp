@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <new>
+#include <numeric>
 #include <vector>
 
 #include "kernels/device/runtime.hpp"
@@ -15,9 +16,10 @@ namespace {
 constexpr double kSample = 20'000;  // ns: a clock's grain and the cost of asking it are a hundredth of it
 constexpr int kMostRepeats = 1000;
 constexpr std::size_t kMostRounds = 30;
-constexpr double kShareOfFirstRuns = 0.5;  // of the budget: most choices drop out in them, but rounds decide
-constexpr double kHopeless = 20;           // times the first choice
-constexpr std::size_t kFewRounds = 3;      // below it the first choice stays in the race
+constexpr double kShareOfFirstRuns = 0.5;    // of the budget: most choices drop out in them, but rounds decide
+constexpr double kShareOfASecondRun = 0.05;  // of the budget: a longer run is not all loading of code and pages
+constexpr double kHopeless = 20;             // times the first choice
+constexpr std::size_t kFewRounds = 3;        // below it the first choice stays in the race
 
 /// The lower quartile of what a choice took: interruptions only add to it, most of all to work of several threads.
 double typical(std::vector<double> samples) {
@@ -90,9 +92,9 @@ private:
         if (!first) return;  // such as a run of no work: there is nothing to compare
         double& base = runners_[0].best;
         base = *first;
-        if (fits(base, kShareOfFirstRuns)) base = std::min(base, again(0));
+        if (base <= kShareOfASecondRun * budget_) base = std::min(base, again(0));
         alive_.push_back(0);
-        for (std::size_t choice = 1; choice < runners_.size(); ++choice) {
+        for (const std::size_t choice : others()) {
             if (!fits(base * expected_[choice], kShareOfFirstRuns)) {
                 skipped_ = true;
                 continue;
@@ -106,6 +108,14 @@ private:
             if (best > kHopeless * base && fits(best)) best = std::min(best, again(choice));
             if (best <= kHopeless * base) alive_.push_back(choice);
         }
+    }
+
+    /// All but the first choice, those first that are expected to be fast.
+    [[nodiscard]] std::vector<std::size_t> others() const {
+        std::vector<std::size_t> order(runners_.size() - 1);
+        std::iota(order.begin(), order.end(), std::size_t{1});
+        std::ranges::stable_sort(order, {}, [&](std::size_t choice) { return expected_[choice]; });
+        return order;
     }
 
     /// Of the budget for the next round, and for a last look at the winner's results.
@@ -192,7 +202,7 @@ private:
     std::span<const double> expected_;
     double budget_;
     std::vector<Runner> runners_;
-    std::vector<std::size_t> alive_;  ///< in the order of the choices
+    std::vector<std::size_t> alive_;  ///< the first choice, if it is one of them, before all others
     std::size_t rounds_ = 0;
     bool skipped_ = false;  ///< some did not fit
     int compared_ = 1;      ///< choices that ran and were right
