@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <deque>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -242,8 +245,12 @@ void sign_wisdom(WisdomEntry& entry, DeviceKind kind, std::string_view source_id
 }
 
 void read_wisdom_of_environment() {
-    const char* const path = std::getenv(kWisdomVariable);
-    if (!path || !*path) return;
+    // A file is written there: nobody may name it to a program that runs with another user's rights.
+    const char* const named = secure_getenv(kWisdomVariable);
+    if (!named || !*named) return;
+    std::error_code failed;  // of a folder that is gone: the path is then taken as it is
+    const std::filesystem::path full = std::filesystem::absolute(named, failed);  // the program may change its folder
+    const std::string path = failed ? named : full.string();
     all_wisdom().write_to(path);
     try {
         if (const auto text = read_regular_file_if_there(path, kMostWisdomBytes)) all_wisdom().load(path, *text);
@@ -263,7 +270,15 @@ LoadedWisdom load_wisdom_file(const std::string& path) {
 }
 void keep_wisdom(const WisdomEntry& entry) { all_wisdom().keep(entry); }
 std::string wisdom_text() { return all_wisdom().text(); }
-void forget_all_wisdom() noexcept { all_wisdom().forget(); }
+
+void forget_all_wisdom() noexcept {
+    try {
+        all_wisdom().forget();
+    } catch (const std::bad_alloc&) {
+        // There was no memory to begin with wisdom, and so there is none.
+    }
+}
+
 std::vector<std::string> ignored_wisdom() { return all_wisdom().ignored(); }
 
 std::vector<std::string> ignored_wisdom(const std::string& family, const std::string& problem,
