@@ -128,8 +128,8 @@ const Choice<P>* first_that_runs(const Tables<P>& tables, const Leaf<P>& leaf, c
     return nullptr;
 }
 
-/// The choice that was learned for the problem, if it can run there and meets the demands. The fastest of all choices is the fastest
-/// of the deterministic ones, too, if it is one of them.
+/// The choice that was learned for the problem, if it can run there and meets the demands. The fastest of all choices
+/// is the fastest of the deterministic ones, too, if it is one of them.
 template <class P>
 std::optional<DispatchResult<P>> decide_by_wisdom(const WisdomTable<P>& wisdom, const P& problem,
                                                   const DeviceInfo& device, const Demands& demands) {
