@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "kernels/api/knn_call.hpp"
 #include "kernels/api/planning.hpp"
 #include "kernels/problems/dot.hpp"
 #include "tests/kernels/api/api_helpers.hpp"
@@ -115,6 +116,42 @@ TEST(SameResults, BytesMayBeRoundedAndCountsMayNot) {
     EXPECT_FALSE(same<std::uint8_t>({9}, {10}));
     EXPECT_FALSE(same<std::int32_t>({9}, {10}, {.absolute = 1, .relative = 1}));
     EXPECT_FALSE(same<std::uint64_t>({9}, {10}, {.absolute = 1, .relative = 1}));
+}
+
+/// Two queries' lists of two neighbours: the j-th of query q is at [j * 2 + q].
+struct Found {
+    std::vector<std::int32_t> votes{0, 1};
+    std::vector<float> distances{1, 3, 2, 3};
+    std::vector<std::int32_t> indices{7, 2, 5, 4};
+
+    [[nodiscard]] bool agrees() const {
+        const Transport transport{&state_of(Device::cpu()), Memory::host};
+        const TrialArrays none(transport, {}, nullptr, [](std::size_t, std::span<std::byte>) { return false; });
+        KnnCall call{.problem = {.queries = 2, .points = 10, .dims = 1, .k = 2}, .model = nullptr};
+        return call.agree(none, outputs_of(Found{}), outputs_of(*this), {.relative = 1e-6});
+    }
+
+    static Outputs outputs_of(const Found& found) {
+        const auto bytes = [](const auto& values) {
+            const auto span = std::as_bytes(std::span(values));
+            return std::vector<std::byte>(span.begin(), span.end());
+        };
+        return {{}, bytes(found.votes), bytes(found.distances), bytes(found.indices)};
+    }
+};
+
+TEST(SameNeighbours, OfEqualDistancesMayChangePlaces) {
+    EXPECT_TRUE(Found{}.agrees());
+    EXPECT_TRUE((Found{.votes = {0, 2}, .indices = {7, 4, 5, 2}}.agrees()));  // another vote follows from them
+    EXPECT_TRUE((Found{.indices = {7, 2, 5, 9}}.agrees()));                   // as near as the last one
+}
+
+TEST(SameNeighbours, EverythingElseIsWrong) {
+    EXPECT_FALSE((Found{.indices = {5, 2, 7, 4}}.agrees()));       // the farther one first
+    EXPECT_FALSE((Found{.indices = {6, 2, 5, 4}}.agrees()));       // a stranger
+    EXPECT_FALSE((Found{.distances = {1.1F, 3, 2, 3}}.agrees()));  // another distance
+    EXPECT_FALSE((Found{.votes = {1, 1}}.agrees()));               // another vote of the same neighbours
+    EXPECT_FALSE((Found{.indices = {7, 4, 9, 2}}.agrees()));       // no query has its neighbours
 }
 
 }  // namespace
