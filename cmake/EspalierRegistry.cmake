@@ -81,17 +81,17 @@ function(espalier_baselines family out)
   set(${out} ${names} PARENT_SCOPE)
 endfunction()
 
-# espalier_write_registry(<family> <function> <path> <with-source-ids> <names...>): the definition of registry(), or of
+# espalier_write_registry(<family> <function> <path> <source-ids> <names...>): the definition of registry(), or of
 # a function called otherwise, that links the variants named; the others keep their place in the order of VariantId,
-# without their code.
-function(espalier_write_registry family function path with_source_ids)
+# without their code. <source-ids> is the header that espalier_hash_sources() makes, or FALSE.
+function(espalier_write_registry family function path source_ids)
   espalier_family_sources(${family} files)
   espalier_family_place(${family} root shown problem)
   set(declarations "")
   set(entries "")
   set(include "")
-  if(with_source_ids)
-    set(include "\n#include \"registries/${family}/source_ids.hpp\"\n")
+  if(source_ids)
+    set(include "\n#include \"${source_ids}\"\n")
   endif()
   foreach(file ${files})
     get_filename_component(name ${file} NAME_WE)
@@ -124,7 +124,7 @@ function(espalier_write_registry family function path with_source_ids)
       string(APPEND declarations "Variant<Problem> ${name}();\n")
     endif()
     set(source_id "{}")
-    if(with_source_ids)
+    if(source_ids)
       set(source_id "source_id::${name}")
     endif()
     string(APPEND entries "        entry(\"${name}\", ${variant}, DeviceKind::${kind}, ${gpu_only}, ${min_sm}, "
@@ -200,11 +200,11 @@ std::span<const Registered<Problem>> built_in_registry();
 ")
 endfunction()
 
-# espalier_hash_sources(<family> <roots> <inside> <headers...>): source_ids.hpp, made at build time of the variants and of
-# the headers that they include of folders that match <inside>, below one of <roots>.
-function(espalier_hash_sources family roots inside)
+# espalier_hash_sources(<family> <header> <roots> <inside> <headers...>): <header> below the generated folder, made at
+# build time of the variants and of the headers that they include of folders that match <inside>, below one of <roots>.
+function(espalier_hash_sources family header roots inside)
   espalier_compiled_paths(${family} all names)
-  set(output ${ESPALIER_GENERATED_DIR}/registries/${family}/source_ids.hpp)
+  set(output ${ESPALIER_GENERATED_DIR}/${header})
   add_custom_command(
     OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} "-DSOURCES=${all}" "-DROOTS=${roots}" "-DINSIDE=${inside}" -DOUTPUT=${output}

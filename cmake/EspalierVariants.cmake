@@ -82,13 +82,21 @@ function(espalier_shipped family out)
   set(${out} ${names} PARENT_SCOPE)
 endfunction()
 
+# espalier_hash_variants(<family> <header>): <header> with the identities of a family's sources. Wherever below variants/
+# they lie: a record that names a source which was edited since would be a lie.
+function(espalier_hash_variants family header)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/problems/*.hpp
+       ${PROJECT_SOURCE_DIR}/variants/*.hpp ${PROJECT_SOURCE_DIR}/variants/*.cuh)
+  espalier_hash_sources(${family} ${header} ${PROJECT_SOURCE_DIR} "variants|kernels/problems" ${headers})
+endfunction()
+
 # espalier_generate_registry(<family>): makes of the registry the library espalier_<family>_registry, which needs the code
 # of every variant that this build compiles.
 function(espalier_generate_registry family)
   espalier_write_registry_headers(${family})
   espalier_compiled_paths(${family} all names)
   set(folder ${ESPALIER_GENERATED_DIR}/registries/${family})
-  espalier_write_registry(${family} built_in_registry ${folder}/registry.cpp TRUE ${names})
+  espalier_write_registry(${family} built_in_registry ${folder}/registry.cpp registries/${family}/source_ids.hpp ${names})
   # Apart, so that a program with variants of its own may have another.
   write_if_changed(${folder}/built_in_alone.cpp "#include \"registries/${family}/registry.hpp\"
 
@@ -98,10 +106,7 @@ std::span<const Registered<Problem>> registry() { return built_in_registry(); }
 
 }  // namespace espalier::${family}
 ")
-  # Wherever below variants/ they lie: a record that names a source which was edited since would be a lie.
-  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/problems/*.hpp
-       ${PROJECT_SOURCE_DIR}/variants/*.hpp ${PROJECT_SOURCE_DIR}/variants/*.cuh)
-  espalier_hash_sources(${family} ${PROJECT_SOURCE_DIR} "variants|kernels/problems" ${headers})
+  espalier_hash_variants(${family} registries/${family}/source_ids.hpp)
   add_library(espalier_${family}_registry STATIC ${folder}/registry.cpp ${folder}/built_in_alone.cpp
                                                  ${folder}/source_ids.hpp)
   target_link_libraries(espalier_${family}_registry PRIVATE espalier_core)

@@ -17,6 +17,7 @@ import sys
 STANDARD = {
     "device": "where it runs.",
     "options": "how it is carried out.",
+    "planning": "how the plan finds what it runs.",
     "shape": "the sizes of its arrays.",
     "stream": "a queue of the device's GPU; null for the CPU.",
     "workspace": "memory of the device for this run, as much as `workspace_bytes()` says and aligned as `Plan` asks.",

@@ -1,6 +1,7 @@
 #include "harness/cli/measuring.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "harness/base/clock.hpp"
@@ -62,6 +63,7 @@ void add_measuring_options(CLI::App& command, MeasuringOptions& options) {
 }
 
 SweepOptions interpret(const MeasuringOptions& measuring) {
+    unsetenv("ESPALIER_WISDOM");  // for the workers, too: stages and what is judged are the trees' choices
     SweepOptions options = measuring.sweep;
     if (!measuring.max_time.empty()) options.max_seconds = parse_duration(measuring.max_time, "--max-time");
     if (measuring.wait_for_quiet != "0" && measuring.wait_for_quiet != "0s")

@@ -26,6 +26,7 @@
 #include "harness/cli/usage_error.hpp"
 #include "kernels/device/host_cpu.hpp"
 #include "kernels/dispatch/loaded_trees.hpp"
+#include "kernels/dispatch/wisdom.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -37,10 +38,11 @@ ExitCode report(ExitCode code, const std::string& message) {
     return code;
 }
 
-/// Tells which selectors a command ignored. It is no failure: the results are the same.
+/// Tells which selectors and which wisdom a command ignored. It is no failure: the results are the same.
 void tell_of_ignored_selectors() {
     if (const std::string& ignored = ignored_selectors_so_far(); !ignored.empty())
         to_stderr("espalier: left out: {}\n", ignored);
+    for (const std::string& ignored : ignored_wisdom()) to_stderr("espalier: left out: {}\n", ignored);
 }
 
 void describe(CLI::App& app, ExitCode& code) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "espalier/distance.hpp"
 #include "espalier/error.hpp"
@@ -37,6 +38,7 @@ struct ArraySpec {
     std::int64_t rows = 1;   ///< of count / rows elements each
     std::size_t pitch = 0;   ///< bytes from one row to the next; 0 if there is nothing between them
     bool is_turned = false;  ///< an output of elements of 4 bytes that the variant writes column after column
+    bool is_float = false;   ///< of numbers of single precision
 
     [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(count) * element; }
     [[nodiscard]] std::size_t row_bytes() const { return bytes() / static_cast<std::size_t>(rows); }
@@ -63,11 +65,13 @@ inline ArraySpec turned(ArraySpec spec, std::int64_t rows, std::int64_t stride) 
 
 template <class T>
 ArraySpec input_of(std::string_view name, std::int64_t count) {
-    return {.name = name, .count = count, .element = sizeof(T)};
+    return {.name = name, .count = count, .element = sizeof(T), .is_float = std::is_same_v<T, float>};
 }
 template <class T>
 ArraySpec output_of(std::string_view name, std::int64_t count) {
-    return {.name = name, .count = count, .element = sizeof(T), .use = ArraySpec::Use::output};
+    ArraySpec spec = input_of<T>(name, count);
+    spec.use = ArraySpec::Use::output;
+    return spec;
 }
 template <class T>
 ArraySpec scratch_of(std::int64_t count) {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "kernels/api/convolution_2d_images.hpp"
-#include "kernels/api/planned.hpp"
+#include "kernels/api/planning.hpp"
 #include "kernels/dispatch/refusal.hpp"
 #include "kernels/problems/convolution_2d.hpp"
 
@@ -79,19 +79,20 @@ Result<void> convolve_2d(const Device& device, const ConstImage& image, const Fi
 }
 
 Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ImageShape& shape, const Filter5x5& filter,
-                                         Border border, const Options& options) {
-    return plan_convolve_2d(device, {nullptr, shape}, filter, border, {nullptr, shape}, options);
+                                         Border border, const Options& options, const PlanOptions& planning) {
+    return plan_convolve_2d(device, {nullptr, shape}, filter, border, {nullptr, shape}, options, planning);
 }
 
 Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ConstImage& image, const Filter5x5& filter,
-                                         Border border, const Image& result, const Options& options) {
+                                         Border border, const Image& result, const Options& options,
+                                         const PlanOptions& planning) {
     return guarded([&]() -> Result<ConvolutionPlan> {
         if (auto error = invalid_shape(image.shape, border)) return *error;
         if (auto error = invalid_filter(filter)) return *error;
         if (auto error = unlike(image, result)) return *error;
         return plan_call_as<ConvolutionPlan, VariantPlan>(
             device, ConvolutionCall{problem_of(image.shape, filter, border), filter, image.pitch, result.pitch},
-            options);
+            options, planning);
     });
 }
 

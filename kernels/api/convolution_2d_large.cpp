@@ -348,17 +348,18 @@ Result<void> convolve_2d(const Device& device, const ConstImage& image, const Fi
 }
 
 Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ImageShape& shape, const Filter7x7& filter,
-                                         Border border, const Options& options) {
-    return plan_convolve_2d(device, {nullptr, shape}, filter, border, {nullptr, shape}, options);
+                                         Border border, const Options& options, const PlanOptions& planning) {
+    return plan_convolve_2d(device, {nullptr, shape}, filter, border, {nullptr, shape}, options, planning);
 }
 
 Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ConstImage& image, const Filter7x7& filter,
-                                         Border border, const Image& result, const Options& options) {
+                                         Border border, const Image& result, const Options& options,
+                                         const PlanOptions& planning) {
     return guarded([&]() -> Result<ConvolutionPlan> {
         const DeviceState& state = state_of(device);
         if (auto error = invalid_7x7(state, image.shape, filter, border, options)) return *error;
         if (auto error = unlike(image, result)) return *error;
-        if (auto error = invalid_plan_options(state, options)) return *error;
+        if (auto error = invalid_plan_options(state, options, planning)) return *error;
         LargeFilter call = large_filter(image, filter, border, result, threads_for(state, options));
         return ConvolutionPlan(std::make_shared<const LargePlan>(device, std::move(call), options.threads));
     });

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kernels/api/distance_call.hpp"
+#include "kernels/api/planning.hpp"
 
 namespace espalier::inline v1 {
 namespace {
@@ -86,10 +87,10 @@ Result<void> pairwise_distances(const Device& device, const Items& queries, cons
 
 Result<DistancesPlan> plan_pairwise_distances(const Device& device, const Items& queries, const Items& points,
                                               const DistanceRule& rule, const DistanceMatrix& result,
-                                              const Options& options) {
+                                              const Options& options, const PlanOptions& planning) {
     return guarded([&]() -> Result<DistancesPlan> {
         if (auto error = invalid_call(queries, points, rule, result)) return *error;
-        return plan_call<DistancesPlan>(device, call_of(queries, points, rule, result), options);
+        return plan_call<DistancesPlan>(device, call_of(queries, points, rule, result), options, planning);
     });
 }
 

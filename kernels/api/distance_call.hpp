@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cmath>
+#include <cstring>
+#include <span>
 #include <vector>
 
 #include "kernels/api/items.hpp"
@@ -51,6 +54,12 @@ struct DistanceCall {
         buffers.types = static_cast<const AttributeType*>(at[3]);
         buffers.types_on_host = types.empty() ? nullptr : types.data();
         return buffers;
+    }
+    [[nodiscard]] double roundings() const { return 8 + std::sqrt(static_cast<double>(problem.dims)); }
+    /// The types are known when a plan is made.
+    [[nodiscard]] bool fill(std::size_t array, std::span<std::byte> values) const {
+        if (array == 3) std::memcpy(values.data(), types.data(), values.size());
+        return array == 3;
     }
     [[nodiscard]] Pointers<4> pointers(const Items& queries, const Items& points, float* result) const {
         return {const_cast<float*>(exchanged ? points.values : queries.values),

@@ -1,6 +1,6 @@
 #include "espalier/dot.hpp"
 
-#include "kernels/api/planned.hpp"
+#include "kernels/api/planning.hpp"
 #include "kernels/problems/dot.hpp"
 
 namespace espalier::inline v1 {
@@ -35,10 +35,11 @@ Result<void> dot_product(const Device& device, const float* a, const float* b, s
     });
 }
 
-Result<DotProductPlan> plan_dot_product(const Device& device, std::int64_t elements, const Options& options) {
+Result<DotProductPlan> plan_dot_product(const Device& device, std::int64_t elements, const Options& options,
+                                        const PlanOptions& planning) {
     return guarded([&]() -> Result<DotProductPlan> {
         if (auto error = invalid_sizes({{"elements", elements}})) return *error;
-        return plan_call<DotProductPlan>(device, DotCall{{elements}}, options);
+        return plan_call<DotProductPlan>(device, DotCall{{elements}}, options, planning);
     });
 }
 

@@ -14,6 +14,7 @@ namespace espalier {
 namespace {
 
 constexpr std::size_t kLongestPath = 4096;
+constexpr std::size_t kDay = 10;  // of "2026-11-26T17:00:00Z"
 
 std::string two_decimals(double value) {
     char text[32];
@@ -59,10 +60,17 @@ std::string ranking_text(const Explanation& explanation) {
     return text;
 }
 
+std::string timed(int choices) {
+    return choices == 1 ? "one choice was timed" : std::to_string(choices) + " choices were timed";
+}
+
 }  // namespace
 
 std::string detail::summary(const Explanation& explanation) {
     if (!explanation.forced_by.empty()) return explanation.forced_by + " asks for it";
+    if (!explanation.measured_at.empty())
+        return "measured here on " + explanation.measured_at.substr(0, kDay) + ", " +
+               two_decimals(explanation.measured_speedup) + "x the tree's choice";
     if (explanation.tree == Explanation::Tree::none)
         return "nothing was trained on any device of the kind of " + explanation.device + ", so the baseline runs";
     const auto rank = place(explanation);
@@ -81,6 +89,7 @@ std::string Explanation::text() const noexcept {
         std::string text = family + " " + problem + " on " + device + "\n";
         text += "runs: " + choice(variant, configuration) + "\n";
         text += "why: " + reason + "\n";
+        if (!measured_at.empty()) text += "measured: " + measured_at + ", " + timed(measured_choices) + "\n";
         if (threads < all_threads)
             text += "threads: " + std::to_string(threads) + " of " + std::to_string(all_threads) + "\n";
         if (workspace_bytes > 0) text += "workspace: " + std::to_string(workspace_bytes) + " bytes\n";

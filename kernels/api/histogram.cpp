@@ -1,6 +1,6 @@
 #include "espalier/histogram.hpp"
 
-#include "kernels/api/planned.hpp"
+#include "kernels/api/planning.hpp"
 #include "kernels/problems/histogram.hpp"
 
 namespace espalier::inline v1 {
@@ -37,10 +37,11 @@ Result<void> count_bytes(const Device& device, const std::uint8_t* bytes, std::i
     });
 }
 
-Result<HistogramPlan> plan_count_bytes(const Device& device, std::int64_t size, const Options& options) {
+Result<HistogramPlan> plan_count_bytes(const Device& device, std::int64_t size, const Options& options,
+                                       const PlanOptions& planning) {
     return guarded([&]() -> Result<HistogramPlan> {
         if (auto error = invalid_sizes({{"size", size}})) return *error;
-        return plan_call<HistogramPlan>(device, HistogramCall{{size}}, options);
+        return plan_call<HistogramPlan>(device, HistogramCall{{size}}, options, planning);
     });
 }
 

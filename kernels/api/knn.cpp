@@ -7,6 +7,7 @@
 
 #include "kernels/api/items.hpp"
 #include "kernels/api/knn_call.hpp"
+#include "kernels/api/planning.hpp"
 
 namespace espalier::inline v1 {
 
@@ -189,15 +190,15 @@ Result<Explanation> KnnBase::explain_predict(std::int64_t queries, const Options
 }
 
 Result<KnnPlan> KnnBase::plan_predict(std::int64_t queries, Layout layout, const PlannedResults& results,
-                                      const Options& options) const {
+                                      const Options& options, const PlanOptions& planning) const {
     return guarded([&]() -> Result<KnnPlan> {
         const std::int64_t dims = present(model_)->problem.dims;
-        return plan_predict({nullptr, queries, dims, layout}, results, options);
+        return plan_predict({nullptr, queries, dims, layout}, results, options, planning);
     });
 }
 
-Result<KnnPlan> KnnBase::plan_predict(const Items& queries, const PlannedResults& results,
-                                      const Options& options) const {
+Result<KnnPlan> KnnBase::plan_predict(const Items& queries, const PlannedResults& results, const Options& options,
+                                      const PlanOptions& planning) const {
     return guarded([&]() -> Result<KnnPlan> {
         const KnnModel& model = *present(model_);
         if (auto error = invalid_queries(model, queries)) return *error;
@@ -214,7 +215,7 @@ Result<KnnPlan> KnnBase::plan_predict(const Items& queries, const PlannedResults
                      .lists_indices = results.indices,
                      .list_layout = results.layout,
                      .list_stride = results.stride};
-        return plan_call<KnnPlan>(model_->device, std::move(call), options);
+        return plan_call<KnnPlan>(model_->device, std::move(call), options, planning);
     });
 }
 

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "kernels/api/knn_model.hpp"
 #include "kernels/api/planned.hpp"
+#include "kernels/api/trial_arrays.hpp"
 #include "kernels/dispatch/choose.hpp"
 
 namespace espalier {
@@ -84,6 +87,20 @@ struct KnnCall {
         buffers.stages = {choose<distance::Problem>, choose<smallest_k::Problem>};
         return buffers;
     }
+
+    /// The same with all results, by which those of a plan that measures are compared.
+    [[nodiscard]] KnnCall with_all_results() const {
+        KnnCall all = *this;
+        all.predicts = all.lists_distances = all.lists_indices = true;
+        return all;
+    }
+
+    /// Points of the training set as queries: what the model's data are like decides how much of a search is ruled out.
+    [[nodiscard]] bool fill(std::size_t array, std::span<std::byte> values) const;
+
+    /// Neighbours in nearly equal distances may change places, and then the vote may be another.
+    [[nodiscard]] bool agree(const TrialArrays& given, const Outputs& expected, const Outputs& actual,
+                             const Slack& slack) const;
 };
 
 inline Pointers<4> pointers(const Items& queries, const Wanted& wanted) {

@@ -10,6 +10,7 @@
 
 #include "espalier/plan.hpp"
 #include "kernels/api/arrays.hpp"
+#include "kernels/api/call_memory.hpp"
 #include "kernels/api/checks.hpp"
 #include "kernels/api/guarded.hpp"
 #include "kernels/api/progress.hpp"
@@ -22,28 +23,13 @@ namespace espalier {
 std::optional<Error> invalid_options(const DeviceState& device, const Options& options);
 
 /// Says what is wrong with the options of a plan.
-std::optional<Error> invalid_plan_options(const DeviceState& device, const Options& options);
+std::optional<Error> invalid_plan_options(const DeviceState& device, const Options& options,
+                                          const PlanOptions& planning);
 
 /// A workspace must be aligned, and as large as the copies of the arrays and the variant need.
 std::optional<Error> wrong_workspace(const Transport& transport, std::span<const ArraySpec> specs,
                                      std::span<void* const> pointers, std::size_t variant_bytes,
                                      std::span<std::byte> workspace);
-
-/// Memory of a device for one call: of its stream's order on a GPU, of the process on the CPU.
-class CallMemory {
-public:
-    CallMemory(const Transport& transport, std::size_t bytes, Stream stream);
-
-    [[nodiscard]] std::span<std::byte> span() const { return span_; }
-
-private:
-    struct FreeAligned {
-        void operator()(std::byte* data) const;
-    };
-    device::StreamBuffer gpu_;
-    std::unique_ptr<std::byte, FreeAligned> cpu_;
-    std::span<std::byte> span_;
-};
 
 /// A call that is decided. `Call` says what a public function asks for, without the addresses:
 ///
@@ -231,21 +217,6 @@ struct PlanOf : Base {
 
     Planned<Call> planned;
 };
-
-/// A public plan of a valid call, which holds a `State`.
-template <class PublicPlan, class State, class Call>
-Result<PublicPlan> plan_call_as(const Device& device, Call call, const Options& options) {
-    const DeviceState& state = state_of(device);
-    if (auto error = invalid_plan_options(state, options)) return *error;
-    auto planned =
-        decide_call(state, std::move(call), options, {.deterministic = options.deterministic, .only_enqueues = true});
-    if (!planned) return planned.error();
-    return PublicPlan(std::make_shared<const State>(device, std::move(planned).value()));
-}
-template <class PublicPlan, class Call>
-Result<PublicPlan> plan_call(const Device& device, Call call, const Options& options) {
-    return plan_call_as<PublicPlan, PlanOf<Call>>(device, std::move(call), options);
-}
 
 /// Throws InvalidCall for the state of a plan that was moved from.
 const PlanState& planned_state(const PlanState* state);

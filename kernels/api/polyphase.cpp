@@ -1,6 +1,6 @@
 #include "espalier/polyphase.hpp"
 
-#include "kernels/api/planned.hpp"
+#include "kernels/api/planning.hpp"
 #include "kernels/problems/polyphase.hpp"
 
 namespace espalier::inline v1 {
@@ -47,10 +47,10 @@ Result<void> interpolate_traces(const Device& device, const InterpolationShape& 
 }
 
 Result<InterpolationPlan> plan_interpolate_traces(const Device& device, const InterpolationShape& shape,
-                                                  const Options& options) {
+                                                  const Options& options, const PlanOptions& planning) {
     return guarded([&]() -> Result<InterpolationPlan> {
         if (auto error = invalid_shape(shape)) return *error;
-        return plan_call<InterpolationPlan>(device, InterpolationCall{problem_of(shape)}, options);
+        return plan_call<InterpolationPlan>(device, InterpolationCall{problem_of(shape)}, options, planning);
     });
 }
 

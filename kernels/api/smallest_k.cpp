@@ -1,11 +1,14 @@
 #include "espalier/smallest_k.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "kernels/api/planned.hpp"
+#include "kernels/api/planning.hpp"
 #include "kernels/dispatch/refusal.hpp"
 #include "kernels/problems/smallest_k.hpp"
 
@@ -69,6 +72,60 @@ struct SelectionCall {
             return {static_cast<const float*>(at[0]), static_cast<float*>(at[1]), indices};
         return {.indices = indices, .keys = at[0], .selected = at[1]};
     }
+
+    /// Half the bits of halves are numbers of everyday size, in either format.
+    [[nodiscard]] bool fill(std::size_t, std::span<std::byte> values) const {
+        if (smallest_k::key_bytes(problem.keys) != sizeof(std::uint16_t)) return false;
+        for (std::size_t i = 0; i < values.size() / sizeof(std::uint16_t); ++i) {
+            constexpr std::uint64_t kBelowOne = 0x3BFF;
+            const auto bits = static_cast<std::uint16_t>((i * 0x9E3779B97F4A7C15U >> 40) & kBelowOne);
+            std::memcpy(values.data() + i * sizeof bits, &bits, sizeof bits);
+        }
+        return true;
+    }
+
+    /// Lists in any order may hold any of equal elements: those are compared as sets, and with the elements that they
+    /// say they are.
+    [[nodiscard]] bool agree(const TrialArrays& given, const Outputs& expected, const Outputs& actual,
+                             const Slack&) const {
+        if (problem.order == ListOrder::ascending) return expected == actual;
+        return same_sets(given.input(0), expected, actual);
+    }
+
+private:
+    [[nodiscard]] bool same_sets(std::span<const std::byte> keys, const Outputs& expected,
+                                 const Outputs& actual) const {
+        const std::size_t bytes = smallest_k::key_bytes(problem.keys);
+        const auto bits = [&](std::span<const std::byte> from, std::int64_t at) {
+            std::uint32_t value = 0;
+            std::memcpy(&value, from.data() + static_cast<std::size_t>(at) * bytes, bytes);
+            return value;
+        };
+        const bool by_row = problem.layout == MatrixLayout::row_major;
+        std::vector<std::uint32_t> wanted, found;
+        std::vector<std::int32_t> columns;
+        for (std::int64_t row = 0; row < problem.rows; ++row) {
+            wanted.clear(), found.clear(), columns.clear();
+            for (std::int64_t j = 0; j < problem.k; ++j) {
+                const std::int64_t at = by_row ? row * problem.k + j : j * problem.rows + row;
+                std::int32_t column = 0;
+                std::memcpy(&column, actual[2].data() + static_cast<std::size_t>(at) * sizeof column, sizeof column);
+                wanted.push_back(bits(expected[1], at));
+                found.push_back(bits(actual[1], at));
+                if (column == kNoIndex) continue;
+                if (column < 0 || column >= problem.columns) return false;
+                columns.push_back(column);
+                const std::int64_t element =
+                    by_row ? row * problem.columns + column : std::int64_t{column} * problem.rows + row;
+                if (bits(keys, element) != found.back()) return false;
+            }
+            std::ranges::sort(wanted);
+            std::ranges::sort(found);
+            std::ranges::sort(columns);
+            if (wanted != found || std::ranges::adjacent_find(columns) != columns.end()) return false;
+        }
+        return true;
+    }
 };
 
 Problem problem_of(const SelectionShape& shape) {
@@ -105,12 +162,12 @@ Result<void> select_smallest_k_of(const Device& device, const SelectionShape& sh
     });
 }
 
-Result<SelectionPlan> plan_select_smallest_k(const Device& device, const SelectionShape& shape,
-                                             const Options& options) {
+Result<SelectionPlan> plan_select_smallest_k(const Device& device, const SelectionShape& shape, const Options& options,
+                                             const PlanOptions& planning) {
     return guarded([&]() -> Result<SelectionPlan> {
         if (auto error = invalid_shape(shape)) return *error;
         const std::string_view input = shape.keys == KeyType::float32 ? "distances" : "keys";
-        return plan_call<SelectionPlan>(device, call_of(shape, input), options);
+        return plan_call<SelectionPlan>(device, call_of(shape, input), options, planning);
     });
 }
 

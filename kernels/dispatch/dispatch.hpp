@@ -10,6 +10,7 @@
 #include "kernels/dispatch/forced_variant.hpp"
 #include "kernels/dispatch/similar_trees.hpp"
 #include "kernels/dispatch/tables.hpp"
+#include "kernels/dispatch/wisdom_table.hpp"
 
 namespace espalier {
 
@@ -26,6 +27,7 @@ struct DispatchResult {
     const Leaf<P>* leaf = nullptr;      ///< null without a tree
     std::string_view forced_by{};       ///< what asked for it instead of the tree; empty if nothing did
     bool other_leaf = false;  ///< the problem belongs to another leaf of the tree, which has nothing that runs
+    const WisdomEntry* wisdom = nullptr;  ///< that said so instead of a tree; null if none did
 };
 
 /// Bytes of memory that the variant needs beside its buffers.
@@ -126,6 +128,23 @@ const Choice<P>* first_that_runs(const Tables<P>& tables, const Leaf<P>& leaf, c
     return nullptr;
 }
 
+/// The choice that was learned for the problem, if it can run there and meets the demands. The fastest of all choices
+/// is the fastest of the deterministic ones, too, if it is one of them.
+template <class P>
+std::optional<DispatchResult<P>> decide_by_wisdom(const WisdomTable<P>& wisdom, const P& problem,
+                                                  const DeviceInfo& device, const Demands& demands) {
+    for (const bool deterministic : {true, false}) {
+        if (deterministic && !demands.deterministic) continue;
+        const LearnedChoice<P>* const learned = wisdom.find(problem, device, deterministic);
+        if (!learned || !meets(*learned->variant, demands)) continue;
+        DispatchResult<P> decision{learned->variant, learned->configuration, nullptr, nullptr};
+        if (!resolve(*learned->variant, problem, decision.configuration, device)) continue;
+        decision.wisdom = learned->entry;
+        return decision;
+    }
+    return std::nullopt;
+}
+
 /// When every tree's leaf for the problem declines: what any other leaf ranks and can run it, by the same order.
 template <class P>
 std::optional<DispatchResult<P>> decide_by_other_leaves(const Tables<P>& tables, const P& problem,
@@ -182,16 +201,18 @@ Result<DispatchResult<P>> decide_baseline(const Tables<P>& tables, const P& prob
 
 }  // namespace detail
 
-/// Decides what runs. The trees are asked in the order of how alike their devices are to this one, and each leaf's
-/// choices in the order of its ranking: the first choice that is linked and supports the problem wins, one that is the
-/// same as another configuration here as that configuration. If no tree's
-/// leaf for the problem has one, any leaf's choice will do; only what nothing else can run is the baseline's. Allocates
-/// nothing when a choice is found in a leaf. `forced` may be null. Every variant that does not meet the demands counts
-/// as one that cannot run. Errors: unknown_variant and unsupported for a forced variant; unsupported when even the
-/// baseline declines, which it does only beyond the device's own limits.
+/// Decides what runs. Wisdom of this very problem goes first. Else the trees are asked in the order of how
+/// alike their devices are to this one, and each leaf's choices in the order of its ranking: the first choice that is
+/// linked and supports the problem wins, one that is the same as another configuration here as that configuration. If
+/// no tree's leaf for the problem has one, any leaf's choice will do; only what nothing else can run is the baseline's.
+/// Allocates nothing when a choice is found in a leaf. `forced` may be null. Every variant that does not meet the
+/// demands counts as one that cannot run. Errors: unknown_variant and unsupported for a forced variant; unsupported
+/// when even the baseline declines, which it does only beyond the device's own limits.
 template <class P>
 Result<DispatchResult<P>> decide(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
                                  const ForcedVariant* forced, const Demands& demands = {}) {
+    if (tables.wisdom && !forced)
+        if (const auto learned = detail::decide_by_wisdom(*tables.wisdom, problem, device, demands)) return *learned;
     SimilarTrees<P> trees(tables.selectors, device);
     const Selector<P>* const nearest = trees.next();
     const Leaf<P>* const nearest_leaf = nearest ? &nearest->leaf_of(problem) : nullptr;

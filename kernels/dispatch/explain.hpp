@@ -8,6 +8,7 @@
 #include "kernels/dispatch/dispatch.hpp"
 #include "kernels/dispatch/loaded_trees.hpp"
 #include "kernels/dispatch/tree_path.hpp"
+#include "kernels/dispatch/wisdom.hpp"
 
 namespace espalier {
 
@@ -45,6 +46,19 @@ void describe_leaf(Explanation& explanation, const Tables<P>& tables, const P& p
     }
 }
 
+/// Beside what was learned, what the tree says.
+template <class P>
+void describe_wisdom(Explanation& explanation, const Tables<P>& tables, const P& problem, const DeviceInfo& device,
+                     DispatchResult<P> decision, const Demands& demands) {
+    explanation.measured_at = decision.wisdom->date;
+    explanation.measured_speedup = decision.wisdom->speedup;
+    explanation.measured_choices = decision.wisdom->choices;
+    decision.tree = SimilarTrees<P>(tables.selectors, device).next();
+    if (!decision.tree) return;
+    decision.leaf = &decision.tree->leaf_of(problem);
+    describe_leaf(explanation, tables, problem, device, decision, demands);
+}
+
 }  // namespace detail
 
 /// A dispatch result in words and numbers.
@@ -66,7 +80,12 @@ Explanation explanation_of(const DispatchResult<P>& decision, const Tables<P>& t
     explanation.nondeterminism = variant.nondeterminism;
     explanation.forced_by = decision.forced_by;
     explanation.ignored = ignored_selectors();
-    if (decision.tree) detail::describe_leaf(explanation, tables, problem, device, decision, demands);
+    for (const std::string& line : ignored_wisdom(explanation.family, explanation.problem, explanation.device))
+        explanation.ignored.append(explanation.ignored.empty() ? "" : "\n").append(line);
+    if (decision.wisdom)
+        detail::describe_wisdom(explanation, tables, problem, device, decision, demands);
+    else if (decision.tree)
+        detail::describe_leaf(explanation, tables, problem, device, decision, demands);
     explanation.reason = detail::summary(explanation);
     return explanation;
 }

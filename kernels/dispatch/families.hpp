@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@ namespace espalier {
 struct LoadedTable;
 struct LoadedTree;
 struct TreeFile;
+struct WisdomEntry;
 
 /// A family with its problem type erased.
 struct KernelFamily {
@@ -26,6 +28,10 @@ struct KernelFamily {
     std::unique_ptr<LoadedTree> (*tree)(const TreeFile&) = nullptr;  ///< throws BadData
     std::unique_ptr<LoadedTable> (*table)(std::span<const LoadedTree* const>) = nullptr;
     void (*publish)(const LoadedTable*) noexcept = nullptr;
+
+    // Puts wisdom to use, or takes all of it away, see wisdom.hpp. `learn` says why an entry is of no use here.
+    std::optional<std::string> (*learn)(const WisdomEntry&) = nullptr;
+    void (*forget)() noexcept = nullptr;
 };
 
 /// The names of every family of this version, in alphabetical order. Generated.

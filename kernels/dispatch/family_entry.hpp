@@ -9,6 +9,7 @@
 #include "kernels/dispatch/families.hpp"
 #include "kernels/dispatch/loaded_trees.hpp"
 #include "kernels/dispatch/refusal.hpp"
+#include "kernels/dispatch/wisdom_table.hpp"
 
 namespace espalier {
 
@@ -22,6 +23,7 @@ Tables<P> tables() {
     Tables<P> all = compiled_tables<P>();
     load_selectors_of_environment();
     if (const auto* loaded = current_table<P>.load(std::memory_order_acquire)) all.selectors = loaded->selectors;
+    all.wisdom = current_wisdom<P>.load(std::memory_order_acquire);
     return all;
 }
 
@@ -33,6 +35,11 @@ std::unique_ptr<LoadedTree> loaded_tree(const TreeFile& file) {
 template <class P>
 std::unique_ptr<LoadedTable> loaded_table(std::span<const LoadedTree* const> trees) {
     return make_table<P>(trees, compiled_tables<P>().selectors);
+}
+
+template <class P>
+std::optional<std::string> learn(const WisdomEntry& entry) {
+    return wisdom_store<P>().learn(entry, compiled_tables<P>().registry);
 }
 
 template <class P>
@@ -76,7 +83,7 @@ Result<Explanation> explain_key(std::string_view key, const DeviceInfo& device, 
 
 template <class P>
 KernelFamily kernel_family_of(std::string_view name) {
-    return {name, explain_key<P>, loaded_tree<P>, loaded_table<P>, publish_table<P>};
+    return {name, explain_key<P>, loaded_tree<P>, loaded_table<P>, publish_table<P>, learn<P>, forget_table<P>};
 }
 
 }  // namespace espalier

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "kernels/dispatch/families.hpp"
+#include "kernels/dispatch/wisdom.hpp"
 #include "kernels/json/bad_data.hpp"
 #include "kernels/json/regular_file.hpp"
 
@@ -213,6 +214,7 @@ void detail::read_selectors_of_environment() {
     std::call_once(once, [] {
         const char* const paths = std::getenv(kSelectorsVariable);
         auto lines = std::make_unique<const std::string>(paths ? load_listed(paths) : "");
+        read_wisdom_of_environment();
         ignored.store(lines.release(), std::memory_order_release);
         environment_was_read.store(true, std::memory_order_release);
     });

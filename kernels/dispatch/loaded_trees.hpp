@@ -44,7 +44,7 @@ inline std::atomic<bool> environment_was_read{false};
 void read_selectors_of_environment();
 }  // namespace detail
 
-/// Loads what ESPALIER_SELECTORS names, at the first call. Throws std::bad_alloc.
+/// Loads what ESPALIER_SELECTORS and ESPALIER_WISDOM name, at the first call. Throws std::bad_alloc.
 inline void load_selectors_of_environment() {
     if (!detail::environment_was_read.load(std::memory_order_acquire)) detail::read_selectors_of_environment();
 }

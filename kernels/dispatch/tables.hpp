@@ -8,6 +8,9 @@
 
 namespace espalier {
 
+template <class P>
+class WisdomTable;
+
 /// The variants and trees of one family in this program. Two sets of `registry()` and `selectors()` exist per
 /// family and the link chooses: the shipping library has the variants that its selectors name, the
 /// harness and the tests have them all.
@@ -16,6 +19,7 @@ struct Tables {
     std::string_view family;
     std::span<const Registered<P>> registry;  ///< in the order of P::Id
     std::span<const Selector<P>> selectors;   ///< loaded ones first
+    const WisdomTable<P>* wisdom = nullptr;   ///< null while nothing was learned or loaded
 };
 
 /// Instantiated for the problem of every family by generated code.

@@ -49,6 +49,15 @@ TEST_F(ExplainCommand, KnowsDevicesByTheirResults) {
     EXPECT_EQ(why.at("trained_on_this_device"), why.at("tree") == "exact");
 }
 
+TEST_F(ExplainCommand, TellsOfWisdomThatIsIgnored) {
+    const std::string file = folder_.file("w.txt", "schema=1 family=dot\n");
+    const auto run = run_espalier(folder_, "explain --family dot -p elements=5000 --device cpu",
+                                  "ESPALIER_WISDOM=" + quoted(file) + " ");
+    ASSERT_EQ(run.code, 0) << run.err;
+    expect_holds(run.out, {"runs: ", "ignored: ", "w.txt: a damaged line, line 1: it has no checksum"});
+    expect_holds(run.err, {"espalier: left out: ", "w.txt: a damaged line"});
+}
+
 TEST_F(ExplainCommand, ExplainsAForcedVariantOrRefusesIt) {
     const auto forced = explain("--family convolution_2d --device cpu --variant cpu_scalar --json");
     ASSERT_EQ(forced.code, 0) << forced.err;

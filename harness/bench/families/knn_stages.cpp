@@ -76,7 +76,7 @@ Chosen<P> stage_of(const P& problem, const DeviceInfo& device) {
 
 template <class P>
 void pin(const Configuration& configuration) {
-    const auto [family, registry, selectors] = tables<P>();
+    const auto [family, registry, selectors, wisdom] = tables<P>();
     watched<P>().pinned = kChosen;
     for (const Setting& setting : configuration) {
         if (!pins_a_stage(setting) || stage_family(setting) != family) continue;
@@ -87,7 +87,7 @@ void pin(const Configuration& configuration) {
 
 template <class P>
 void take(std::vector<std::string>& names) {
-    const auto [family, registry, selectors] = tables<P>();
+    const auto [family, registry, selectors, wisdom] = tables<P>();
     for (std::size_t i = 0; i < registry.size(); ++i)
         if (watched<P>().ran >> i & 1)
             names.push_back(std::string(family) + "/" + std::string(registry[i].variant.name));

@@ -50,6 +50,9 @@ nlohmann::ordered_json to_json(const Explanation& why) {
                                 {"nondeterminism", why.nondeterminism},
                                 {"forced_by", why.forced_by},
                                 {"ignored", why.ignored},
+                                {"measured_at", why.measured_at},
+                                {"measured_speedup", why.measured_speedup},
+                                {"measured_choices", why.measured_choices},
                                 {"tree", name_of(why.tree)},
                                 {"trained_on_this_device", why.tree == Explanation::Tree::exact}};
     if (why.tree == Explanation::Tree::none) return json;

@@ -93,6 +93,13 @@ Options options_of(const espalier_options* given) {
             .progress_user = options.progress_user};
 }
 
+PlanOptions plan_options_of(const espalier_options* given) {
+    if (!given) return {};
+    const auto options = known(given, "options");
+    return {.effort = enumerator(options.effort, Effort::exhaustive, "options.effort", "EFFORT"),
+            .budget = std::chrono::nanoseconds(options.budget)};
+}
+
 Items items_of(const espalier_items* given, const char* name) {
     const auto items = known(given, name);
     const bool row_major = is_row_major(items.layout, (std::string(name) + ".layout").c_str());

@@ -141,6 +141,9 @@ inline Stream stream_of(void* stream) { return static_cast<Stream>(stream); }
 /// Null stands for the defaults. Refers to the caller's text.
 Options options_of(const espalier_options* given);
 
+/// The options that are for plans alone.
+PlanOptions plan_options_of(const espalier_options* given);
+
 inline const Device& device_of(const espalier_device* device) { return present(device, "device").device; }
 
 Items items_of(const espalier_items* given, const char* name);

@@ -57,8 +57,9 @@ espalier_status espalier_plan_coherent_sum(const espalier_device* device, const 
                                            espalier_plan** plan) noexcept {
     return call([&] {
         c::take_place(plan, "plan");
-        return c::give_plan(
-            plan_coherent_sum(c::device_of(device), shape_of(shape), output_of(output), c::options_of(options)), plan);
+        return c::give_plan(plan_coherent_sum(c::device_of(device), shape_of(shape), output_of(output),
+                                              c::options_of(options), c::plan_options_of(options)),
+                            plan);
     });
 }
 

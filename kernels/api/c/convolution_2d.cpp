@@ -65,9 +65,10 @@ espalier_status espalier_plan_convolve_2d(const espalier_device* device, const e
         const Images images(shape);
         return std::visit(
             [&](const auto& sized) {
-                return c::give_plan(plan_convolve_2d(c::device_of(device), images.image, sized, border_of(border),
-                                                     images.result, c::options_of(options)),
-                                    plan);
+                return c::give_plan(
+                    plan_convolve_2d(c::device_of(device), images.image, sized, border_of(border), images.result,
+                                     c::options_of(options), c::plan_options_of(options)),
+                    plan);
             },
             filter_of(filter, side));
     });

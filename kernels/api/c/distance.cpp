@@ -41,9 +41,9 @@ espalier_status espalier_plan_pairwise_distances(const espalier_device* device, 
     return call([&]() -> Result<void> {
         c::take_place(plan, "plan");
         const DistanceMatrix result{nullptr, c::matrix_layout(layout, "layout"), stride};
-        auto made =
-            plan_pairwise_distances(c::device_of(device), c::items_of(queries, "queries"),
-                                    c::items_of(points, "points"), rule_of(rule), result, c::options_of(options));
+        auto made = plan_pairwise_distances(c::device_of(device), c::items_of(queries, "queries"),
+                                            c::items_of(points, "points"), rule_of(rule), result,
+                                            c::options_of(options), c::plan_options_of(options));
         if (!made) return made.error();
         return c::give_plan(Result<PlannedMatrix>(PlannedMatrix(std::move(made).value(), result)), plan);
     });

@@ -13,7 +13,9 @@ espalier_status espalier_plan_dot_product(const espalier_device* device, std::in
                                           const espalier_options* options, espalier_plan** plan) noexcept {
     return call([&] {
         c::take_place(plan, "plan");
-        return c::give_plan(plan_dot_product(c::device_of(device), elements, c::options_of(options)), plan);
+        return c::give_plan(
+            plan_dot_product(c::device_of(device), elements, c::options_of(options), c::plan_options_of(options)),
+            plan);
     });
 }
 

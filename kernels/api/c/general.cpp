@@ -23,6 +23,21 @@ espalier_status espalier_load_selectors(const char* path) noexcept {
     });
 }
 
+espalier_status espalier_load_wisdom(const char* path, std::int64_t* entries) noexcept {
+    return call([&]() -> Result<void> {
+        const auto loaded = load_wisdom(&present(path, "path"));
+        if (!loaded) return loaded.error();
+        if (entries) *entries = loaded.value().entries;
+        return {};
+    });
+}
+
+espalier_status espalier_save_wisdom(const char* path) noexcept {
+    return call([&] { return save_wisdom(&present(path, "path")); });
+}
+
+void espalier_forget_wisdom(void) noexcept { forget_wisdom(); }
+
 espalier_status espalier_device_cpu(espalier_device** device) noexcept {
     return call([&] {
         c::take_place(device, "device");

@@ -13,7 +13,8 @@ espalier_status espalier_plan_count_bytes(const espalier_device* device, std::in
                                           const espalier_options* options, espalier_plan** plan) noexcept {
     return call([&] {
         c::take_place(plan, "plan");
-        return c::give_plan(plan_count_bytes(c::device_of(device), size, c::options_of(options)), plan);
+        return c::give_plan(
+            plan_count_bytes(c::device_of(device), size, c::options_of(options), c::plan_options_of(options)), plan);
     });
 }
 

@@ -169,8 +169,9 @@ espalier_status espalier_plan_predict(const espalier_model* model, const espalie
         c::take_place(plan, "plan");
         const PlannedResults results{predictions != 0, distances != 0, indices != 0, c::matrix_layout(layout, "layout"),
                                      stride};
-        return c::give_plan(
-            base_of(model).plan_predict(c::items_of(queries, "queries"), results, c::options_of(options)), plan);
+        return c::give_plan(base_of(model).plan_predict(c::items_of(queries, "queries"), results,
+                                                        c::options_of(options), c::plan_options_of(options)),
+                            plan);
     });
 }
 

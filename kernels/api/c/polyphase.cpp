@@ -26,7 +26,8 @@ espalier_status espalier_plan_interpolate_traces(const espalier_device* device,
                                                  const espalier_options* options, espalier_plan** plan) noexcept {
     return call([&] {
         c::take_place(plan, "plan");
-        return c::give_plan(plan_interpolate_traces(c::device_of(device), shape_of(shape), c::options_of(options)),
+        return c::give_plan(plan_interpolate_traces(c::device_of(device), shape_of(shape), c::options_of(options),
+                                                    c::plan_options_of(options)),
                             plan);
     });
 }

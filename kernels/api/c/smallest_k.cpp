@@ -43,7 +43,8 @@ espalier_status espalier_plan_select_smallest_k(const espalier_device* device, c
                                                 const espalier_options* options, espalier_plan** plan) noexcept {
     return call([&] {
         c::take_place(plan, "plan");
-        return c::give_plan(plan_select_smallest_k(c::device_of(device), shape_of(shape), c::options_of(options)),
+        return c::give_plan(plan_select_smallest_k(c::device_of(device), shape_of(shape), c::options_of(options),
+                                                   c::plan_options_of(options)),
                             plan);
     });
 }

@@ -33,6 +33,14 @@ void copy_rows_to_host(void*, const void*, const RowCopy&, Stream) { refuse(); }
 void copy_rows_on_device(void*, const void*, const RowCopy&, Stream) { refuse(); }
 void transpose(const float*, float*, std::int64_t, std::int64_t, Stream) { refuse(); }
 Place place_of(const void*) { refuse(); }
+void fill(void*, int, std::size_t, Stream) { refuse(); }
+OwnedStream::OwnedStream() { refuse(); }
+OwnedStream::~OwnedStream() = default;
+Event::Event() { refuse(); }
+Event::~Event() = default;
+void Event::record(Stream) { refuse(); }
+void Event::wait_for() const { refuse(); }
+double Event::nanoseconds_since(const Event&) const { refuse(); }
 void synchronize(Stream) { refuse(); }
 void synchronize_all() { refuse(); }
 

@@ -66,7 +66,8 @@ public:
 
 /// A plan that keeps what `output` says. Options: all but `stream` and `wait`. Errors: as of `sum_coherently`.
 ESPALIER_API Result<CoherentSumPlan> plan_coherent_sum(const Device& device, const CoherentSumShape& shape,
-                                                       Coherence output, const Options& options = {});
+                                                       Coherence output, const Options& options = {},
+                                                       const PlanOptions& planning = {});
 
 /// Explains what either, as `output` says, would run. Options: `variant`, `deterministic`, `threads`.
 ESPALIER_API Result<Explanation> explain_coherent_sum(const Device& device, const CoherentSumShape& shape,

@@ -102,23 +102,23 @@ public:
 /// `progress`. Errors: as of `convolve_2d`.
 ESPALIER_API Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ImageShape& shape,
                                                       const Filter5x5& filter, Border border,
-                                                      const Options& options = {});
+                                                      const Options& options = {}, const PlanOptions& planning = {});
 
 /// A plan with `filter` and `border` for images of the shapes and pitches of `image` and `result`, which are not read.
 ESPALIER_API Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ConstImage& image,
                                                       const Filter5x5& filter, Border border, const Image& result,
-                                                      const Options& options = {});
+                                                      const Options& options = {}, const PlanOptions& planning = {});
 
 /// A plan for `convolve_2d` with a 7x7 filter, which is taken apart once, of images without gaps between their rows.
 /// Options: `threads`. Errors: as of that function.
 ESPALIER_API Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ImageShape& shape,
                                                       const Filter7x7& filter, Border border,
-                                                      const Options& options = {});
+                                                      const Options& options = {}, const PlanOptions& planning = {});
 
 /// The same for images of the shapes and pitches of `image` and `result`, whose pixels are not read.
 ESPALIER_API Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ConstImage& image,
                                                       const Filter7x7& filter, Border border, const Image& result,
-                                                      const Options& options = {});
+                                                      const Options& options = {}, const PlanOptions& planning = {});
 
 /// Explains what `convolve_2d` would run for an image of this shape. Options: `variant`, `deterministic`, `threads`.
 ESPALIER_API Result<Explanation> explain_convolve_2d(const Device& device, const ImageShape& shape,
@@ -138,13 +138,15 @@ inline Result<void> convolve_2d(const Device& device, const ConstImage& image, c
 }
 /// A plan for `convolve_2d` with a 3x3 filter.
 inline Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ImageShape& shape, const Filter3x3& filter,
-                                                Border border, const Options& options = {}) {
-    return plan_convolve_2d(device, shape, as_5x5(filter), border, options);
+                                                Border border, const Options& options = {},
+                                                const PlanOptions& planning = {}) {
+    return plan_convolve_2d(device, shape, as_5x5(filter), border, options, planning);
 }
 /// A plan for `convolve_2d` with a 3x3 filter of images as `image` and `result`, whose pixels are not read.
 inline Result<ConvolutionPlan> plan_convolve_2d(const Device& device, const ConstImage& image, const Filter3x3& filter,
-                                                Border border, const Image& result, const Options& options = {}) {
-    return plan_convolve_2d(device, image, as_5x5(filter), border, result, options);
+                                                Border border, const Image& result, const Options& options = {},
+                                                const PlanOptions& planning = {}) {
+    return plan_convolve_2d(device, image, as_5x5(filter), border, result, options, planning);
 }
 /// Explains what `convolve_2d` with a 3x3 filter would run.
 inline Result<Explanation> explain_convolve_2d(const Device& device, const ImageShape& shape, const Filter3x3& filter,

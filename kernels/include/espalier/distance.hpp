@@ -102,7 +102,8 @@ public:
 ESPALIER_API Result<DistancesPlan> plan_pairwise_distances(const Device& device, const Items& queries,
                                                            const Items& points, const DistanceRule& rule,
                                                            const DistanceMatrix& result = {},
-                                                           const Options& options = {});
+                                                           const Options& options = {},
+                                                           const PlanOptions& planning = {});
 
 /// Explains what `pairwise_distances` would run for sets of these sizes and a matrix of this layout; nobody looks at
 /// their values.

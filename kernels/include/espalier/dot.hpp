@@ -32,7 +32,7 @@ public:
 
 /// Options: all but `stream` and `wait`. Errors: as of `dot_product`.
 ESPALIER_API Result<DotProductPlan> plan_dot_product(const Device& device, std::int64_t elements,
-                                                     const Options& options = {});
+                                                     const Options& options = {}, const PlanOptions& planning = {});
 
 /// Explains what `dot_product` would run. Options: `variant`, `deterministic`, `threads`.
 ESPALIER_API Result<Explanation> explain_dot_product(const Device& device, std::int64_t elements,

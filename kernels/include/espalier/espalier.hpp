@@ -22,3 +22,4 @@
 #include "espalier/stream.hpp"
 #include "espalier/travel_time.hpp"
 #include "espalier/version.hpp"
+#include "espalier/wisdom.hpp"

@@ -57,9 +57,14 @@ struct ESPALIER_API Explanation {
     double regret_high = 0;   ///< its end
     std::vector<RankedChoice> ranking;  ///< best first
 
-    std::string ignored;  ///< what of ESPALIER_SELECTORS was not loaded, and why: a line each; empty if all is well
+    /// What of ESPALIER_SELECTORS and of wisdom is not used, and why: a line each; empty if all is well.
+    std::string ignored;
 
     std::string reason;  ///< one sentence that sums it up
+
+    std::string measured_at{};  ///< when a plan measured the choice, "2026-11-26T17:00:00Z"; empty if no wisdom made it
+    double measured_speedup = 0;  ///< how many times as fast as the tree's choice it was then
+    int measured_choices = 0;     ///< among how many that were timed it won
 
     /// Whether equal calls on one device give equal bits.
     [[nodiscard]] bool deterministic() const noexcept { return nondeterminism.empty(); }

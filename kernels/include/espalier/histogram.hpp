@@ -35,7 +35,7 @@ public:
 
 /// Options: all but `stream` and `wait`. Errors: as of `count_bytes`.
 ESPALIER_API Result<HistogramPlan> plan_count_bytes(const Device& device, std::int64_t size,
-                                                    const Options& options = {});
+                                                    const Options& options = {}, const PlanOptions& planning = {});
 
 /// Explains what `count_bytes` would run. Options: `variant`, `deterministic`, `threads`.
 ESPALIER_API Result<Explanation> explain_count_bytes(const Device& device, std::int64_t size,

@@ -140,12 +140,13 @@ public:
     /// A plan for so many `queries` of a `layout`, whose runs give `results`. Options: all but `stream`, `wait` and
     /// `progress`.
     [[nodiscard]] Result<KnnPlan> plan_predict(std::int64_t queries, Layout layout = Layout::item_major,
-                                               const PlannedResults& results = {}, const Options& options = {}) const;
+                                               const PlannedResults& results = {}, const Options& options = {},
+                                               const PlanOptions& planning = {}) const;
 
     /// A plan whose runs give `results`, for as many queries as there are in `queries`, in that layout and stride;
     /// nobody looks at their values.
     [[nodiscard]] Result<KnnPlan> plan_predict(const Items& queries, const PlannedResults& results,
-                                               const Options& options = {}) const;
+                                               const Options& options = {}, const PlanOptions& planning = {}) const;
 
     /// Writes the model to the file `path`, which `load` of the same class reads: the points, their labels and the
     /// rule, in a format of its own with a version and a checksum. The file is complete or not there: it gets its name

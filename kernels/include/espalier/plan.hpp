@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -12,6 +13,28 @@
 namespace espalier::inline v1 {
 
 struct PlanState;
+
+/// How a plan finds what it runs. A plan that measures takes memory for arrays like the caller's, and computes with
+/// random numbers in them; without that memory it is out_of_memory. The choice that it learns is wisdom (`wisdom.hpp`),
+/// which later decisions go by.
+enum class Effort {
+    tree,        ///< by wisdom of this very problem if there is some, else by the tree; nothing runs
+    measure,     ///< times the choices of the tree's leaf that can run here, and the other configurations of their
+                 ///< variants
+    exhaustive,  ///< times every variant and configuration of the library that can run here
+};
+
+/// How a plan is made. Where there is wisdom of the problem from as much effort, or a variant is forced, nothing is
+/// measured.
+struct PlanOptions {
+    Effort effort = Effort::tree;  ///< how the choice is found
+
+    /// The most time that the measured runs may take together: of a GPU, or of the calling thread's processor. 0: 50 ms
+    /// for Effort::measure, no limit for Effort::exhaustive. A run that would not fit by what is known of it is not
+    /// begun; the first run of a choice may take longer than expected. Preparing arrays and comparing results comes on
+    /// top.
+    std::chrono::nanoseconds budget{0};
+};
 
 /// A call that is decided once and run many times: the variant, its configuration and how much memory it needs are
 /// found out when the plan is made, and a run only enqueues. Every function that computes has a `plan_` sibling.

@@ -44,7 +44,8 @@ public:
 
 /// Options: all but `stream` and `wait`. Errors: as of `interpolate_traces`.
 ESPALIER_API Result<InterpolationPlan> plan_interpolate_traces(const Device& device, const InterpolationShape& shape,
-                                                               const Options& options = {});
+                                                               const Options& options = {},
+                                                               const PlanOptions& planning = {});
 
 /// Explains what `interpolate_traces` would run. Options: `variant`, `deterministic`, `threads`.
 ESPALIER_API Result<Explanation> explain_interpolate_traces(const Device& device, const InterpolationShape& shape,

@@ -82,7 +82,8 @@ public:
 
 /// Options: all but `stream` and `wait`. Errors: as of `select_smallest_k`.
 ESPALIER_API Result<SelectionPlan> plan_select_smallest_k(const Device& device, const SelectionShape& shape,
-                                                          const Options& options = {});
+                                                          const Options& options = {},
+                                                          const PlanOptions& planning = {});
 
 /// Explains what `select_smallest_k`, or `select_smallest_k_of`, would run. Options: `variant`, `deterministic`,
 /// `threads`.

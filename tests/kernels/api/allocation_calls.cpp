@@ -267,6 +267,18 @@ void add_selectors(Calls& calls) {
     calls.add("loaded_selectors", [] { return [] { return made(loaded_selectors()); }; });
 }
 
+void add_wisdom(Calls& calls) {
+    calls.add("save_and_load_wisdom", [] {
+        auto folder = std::make_shared<TemporaryFolder>();
+        return [folder, path = *folder / "w.txt"] {
+            const auto saved = save_wisdom(path);
+            return saved ? outcome_of(load_wisdom(path)) : outcome_of(saved);
+        };
+    });
+    calls.add(
+        "load_wisdom_nowhere", [] { return [] { return made(load_wisdom("nowhere/w.txt")); }; }, false);
+}
+
 }  // namespace
 
 std::vector<NamedCall> public_calls() {
@@ -281,6 +293,7 @@ std::vector<NamedCall> public_calls() {
     add_exact_neighbours(calls);
     add_texts(calls);
     add_selectors(calls);
+    add_wisdom(calls);
     return calls.all;
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <string>
 
@@ -108,6 +109,13 @@ TEST_F(ColdCalls, FirstDecisionReadsTheEnvironmentLater) {
 
 TEST_F(ColdCalls, TreeIsLoadedLater) {
     expect_survived([] { return outcome_of(load_selectors(ESPALIER_TREE)); });
+}
+
+TEST_F(ColdCalls, PlanMeasures) {
+    expect_survived([] {
+        const PlanOptions measuring{.effort = Effort::measure, .budget = std::chrono::seconds(1)};
+        return outcome_of(plan_dot_product(Device::cpu(), 4099, {.threads = 1}, measuring));
+    });
 }
 
 class EachAllocation : public testing::TestWithParam<NamedCall> {};

@@ -11,6 +11,15 @@ espalier_test(api_exact_search_test espalier_kernels)
 espalier_test(api_exact_shortcuts_test espalier_kernels)
 espalier_test(v0_test espalier_kernels)
 
+# Plans that measure, and what they learn, in processes of their own, too.
+espalier_test(wisdom_test espalier_kernels)
+espalier_test_sources(wisdom_test hostile_wisdom_test.cpp measure_test.cpp trials_test.cpp
+                                  wisdom_of_environment_test.cpp)
+add_executable(wisdom_program ${CMAKE_CURRENT_LIST_DIR}/wisdom_program.cpp)
+target_link_libraries(wisdom_program PRIVATE espalier_core espalier_kernels OpenMP::OpenMP_CXX)
+target_compile_definitions(wisdom_test PRIVATE ESPALIER_WISDOM_PROGRAM="$<TARGET_FILE:wisdom_program>")
+add_dependencies(wisdom_test wisdom_program)
+
 # Public functions twice: in the library as shipped, and where all variants are linked and the GPU is the host
 # executor, which shows copies, alignment and workspaces without a GPU.
 foreach(name api_test api_matrix_test api_data_test api_exact_knn_test api_exact_files_test api_views_test
@@ -31,7 +40,7 @@ espalier_test(threads_test espalier_kernels)
 foreach(name api_device_memory plan)
   set(further)
   if(name STREQUAL plan)
-    set(further plan_errors_test.cpp plan_neighbours_test.cpp)
+    set(further plan_errors_test.cpp plan_measure_test.cpp plan_neighbours_test.cpp)
   endif()
   espalier_test(${name}_test espalier_test_dispatch espalier_all_variants_executor)
   espalier_test_sources(${name}_test ${further})

@@ -13,6 +13,7 @@
 #include "kernels/api/device_state.hpp"
 #include "kernels/device/runtime.hpp"
 #include "kernels/dispatch/dispatch.hpp"
+#include "kernels/dispatch/wisdom.hpp"
 #include "kernels/problems/convolution_2d.hpp"
 #include "kernels/problems/dot.hpp"
 
@@ -51,6 +52,31 @@ BENCHMARK_CAPTURE(decide_for, tree_of_the_very_device, cpu("cpu-zen4-avx2-4t", 4
 BENCHMARK_CAPTURE(decide_for, tree_of_a_related_cpu, cpu("cpu-zen4-avx2-64t", 64));
 BENCHMARK_CAPTURE(decide_for, tree_of_a_related_gpu, gpu("nvidia-h100", 90));
 BENCHMARK_CAPTURE(decide_for, tree_of_an_older_gpu, gpu("nvidia-b200", 100));
+
+/// By wisdom of the very problem.
+void decide_by_wisdom(benchmark::State& state) {
+    const DeviceInfo device = cpu("cpu-zen4-avx2-4t", 4);
+    std::array<Problem, 8> problems;
+    for (std::size_t i = 0; i < problems.size(); ++i) {
+        problems[i] = {.width = static_cast<std::int64_t>(8 << (i * 5 % 8)), .height = 20, .channels = 3};
+        WisdomEntry entry{.family = "convolution_2d",
+                          .problem = problem_key(problems[i], true),
+                          .device = device.key,
+                          .threads = device.threads,
+                          .variant = "cpu_scalar",
+                          .configuration = "default",
+                          .date = "2026-11-26T17:00:00Z",
+                          .nanoseconds = 1};
+        for (const auto& variant : tables<Problem>().registry)
+            if (variant.variant.name == entry.variant) sign_wisdom(entry, DeviceKind::cpu, variant.source_id);
+        keep_wisdom(entry);
+    }
+    std::size_t i = 0;
+    for (auto _ : state) benchmark::DoNotOptimize(decide(problems[i++ % problems.size()], device));
+    if (!decide(problems[0], device).value().wisdom) state.SkipWithError("there is no wisdom of it");
+    forget_wisdom();
+}
+BENCHMARK(decide_by_wisdom);
 
 /// Everything around the kernel: checks, choice, binding. One pixel, so that the filter itself is short.
 void one_pixel(benchmark::State& state) {

@@ -38,6 +38,24 @@ ESPALIER_C_API void espalier_free_text(char* text) ESPALIER_C_NOEXCEPT;
 ESPALIER_C_API espalier_status espalier_load_selectors(const char* path) ESPALIER_C_NOEXCEPT;
 
 /**
+ * Reads what plans measured from a file, see espalier::load_wisdom. Lines that are damaged or stale are ignored.
+ * @param path the file
+ * @param entries receives how many entries are in use from now on; null if nobody wants to know
+ * @return a status
+ */
+ESPALIER_C_API espalier_status espalier_load_wisdom(const char* path, int64_t* entries) ESPALIER_C_NOEXCEPT;
+
+/**
+ * Writes what plans measured to a file, see espalier::save_wisdom.
+ * @param path the file, which is replaced
+ * @return a status
+ */
+ESPALIER_C_API espalier_status espalier_save_wisdom(const char* path) ESPALIER_C_NOEXCEPT;
+
+/** Makes the library choose by its trees again, see espalier::forget_wisdom. */
+ESPALIER_C_API void espalier_forget_wisdom(void) ESPALIER_C_NOEXCEPT;
+
+/**
  * This machine's CPU.
  * @param device receives the handle
  * @return a status

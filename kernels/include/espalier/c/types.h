@@ -44,6 +44,9 @@ enum {
 /** Where the arrays of a call are. */
 enum { ESPALIER_MEMORY_HOST = 0, ESPALIER_MEMORY_DEVICE = 1 };
 
+/** How a plan finds what it runs: by wisdom and trees, or by timing the choices of a leaf or all that there are. */
+enum { ESPALIER_EFFORT_TREE = 0, ESPALIER_EFFORT_MEASURE = 1, ESPALIER_EFFORT_EXHAUSTIVE = 2 };
+
 /** How a matrix, or a set of items, lies in memory: rows or columns, items or attributes side by side. */
 enum { ESPALIER_ROW_MAJOR = 0, ESPALIER_COLUMN_MAJOR = 1 };
 
@@ -118,6 +121,9 @@ typedef struct espalier_options {
     int32_t threads;            /**< of the host; 0 for as many as OpenMP and the process have */
     espalier_progress progress; /**< null for nobody; plans have none */
     void* progress_user;        /**< handed to progress */
+    int64_t budget;             /**< of plans that measure: nanoseconds of all runs; 0 for what the effort has */
+    int32_t effort;             /**< of plans: an ESPALIER_EFFORT_ */
+    int32_t reserved;           /**< 0 */
 } espalier_options;
 
 /** Size of an 8-bit image and of its result. */

@@ -48,7 +48,8 @@ Progress = CFUNCTYPE(c_bool, c_void_p, c_double)
 FIRST_OPTIONS = [("stream", c_void_p), ("variant", c_char_p), ("memory", c_int32), ("asynchronous", c_int32),
                  ("deterministic", c_int32), ("threads", c_int32)]
 FirstOptions = struct("FirstOptions", 40, *FIRST_OPTIONS)
-Options = struct("Options", 56, *FIRST_OPTIONS, ("progress", Progress), ("progress_user", c_void_p))
+Options = struct("Options", 72, *FIRST_OPTIONS, ("progress", Progress), ("progress_user", c_void_p), ("budget", c_int64),
+                 ("effort", c_int32), ("reserved", c_int32))
 ImageShape = struct("ImageShape", 48, ("width", c_int64), ("height", c_int64), ("image_pitch", c_int64),
                     ("result_pitch", c_int64), ("channels", c_int32), ("reserved", c_int32))
 CoherentSumShape = struct("CoherentSumShape", 72, ("receivers", c_int64), ("samples", c_int64), ("sources", c_int64),
@@ -377,6 +378,26 @@ def test_progress():
     refused(library.espalier_dot_product(cpu, c_int64(2), a, a, byref(result), byref(Options(progress=tell))), CANCELLED,
             "progress")
     ok(library.espalier_dot_product(cpu, c_int64(2), a, a, byref(result), byref(FirstOptions(threads=1))))
+
+
+def test_plans_that_measure():
+    plan, entries = c_void_p(), c_int64()
+    options = Options(threads=1, effort=1, budget=10**9)
+    ok(library.espalier_plan_dot_product(cpu, c_int64(4099), byref(options), byref(plan)))
+    assert "measured here on 2" in text_of(library.espalier_plan_explain, plan)
+    library.espalier_plan_free(plan)
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/w.txt".encode()
+        ok(library.espalier_save_wisdom(path))
+        library.espalier_forget_wisdom()
+        why = text_of(library.espalier_explain_dot_product, cpu, c_int64(4099), byref(Options(threads=1)))
+        assert "measured" not in why, why
+        ok(library.espalier_load_wisdom(path, byref(entries)))
+        assert entries.value == 1
+        assert "measured here on 2" in text_of(library.espalier_explain_dot_product, cpu, c_int64(4099), byref(options))
+    refused(library.espalier_load_wisdom(b"/nowhere/w.txt", None), BAD_FILE, "nowhere")
+    refused(library.espalier_save_wisdom(None), INVALID, "path is null")
+    refused(library.espalier_plan_dot_product(cpu, c_int64(8), byref(Options(effort=3)), byref(plan)), INVALID, "effort")
 
 
 def test_messages_are_each_threads_own():
