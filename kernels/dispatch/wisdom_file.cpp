@@ -52,6 +52,7 @@ void append_wisdom_line(const std::string& path, std::string_view line) {
     struct stat status {};
     if (fstat(descriptor, &status) != 0) refuse_to_append(errno);
     if (!S_ISREG(status.st_mode)) throw BadData("it is a pipe, a device or a socket: give a file");
+    // Of a line that another process is half through the end looks cut off, too: then an empty line comes after it.
     std::string text = ends_in_a_line(descriptor, status.st_size) ? "" : "\n";
     text.append(line).append("\n");
     ssize_t written = -1;

@@ -384,8 +384,14 @@ def test_plans_that_measure():
     plan, entries = c_void_p(), c_int64()
     options = Options(threads=1, effort=1, budget=10**9)
     ok(library.espalier_plan_dot_product(cpu, c_int64(4099), byref(options), byref(plan)))
-    assert "measured here on 2" in text_of(library.espalier_plan_explain, plan)
+    why = text_of(library.espalier_plan_explain, plan)
     library.espalier_plan_free(plan)
+    refused(library.espalier_load_wisdom(b"/nowhere/w.txt", None), BAD_FILE, "nowhere")
+    refused(library.espalier_save_wisdom(None), INVALID, "path is null")
+    refused(library.espalier_plan_dot_product(cpu, c_int64(8), byref(Options(effort=3)), byref(plan)), INVALID, "effort")
+    if "nothing was trained" in why:
+        return  # a library of baselines alone, which has nothing to compare
+    assert "measured here on 2" in why, why
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/w.txt".encode()
         ok(library.espalier_save_wisdom(path))
@@ -395,9 +401,6 @@ def test_plans_that_measure():
         ok(library.espalier_load_wisdom(path, byref(entries)))
         assert entries.value == 1
         assert "measured here on 2" in text_of(library.espalier_explain_dot_product, cpu, c_int64(4099), byref(options))
-    refused(library.espalier_load_wisdom(b"/nowhere/w.txt", None), BAD_FILE, "nowhere")
-    refused(library.espalier_save_wisdom(None), INVALID, "path is null")
-    refused(library.espalier_plan_dot_product(cpu, c_int64(8), byref(Options(effort=3)), byref(plan)), INVALID, "effort")
 
 
 def test_messages_are_each_threads_own():
