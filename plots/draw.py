@@ -77,6 +77,9 @@ def main(arguments: list[str]) -> int:
     # A process for each figure: matplotlib's caches must not let one figure depend on those before it.
     with multiprocessing.get_context("fork").Pool(min(4, os.cpu_count() or 1), maxtasksperchild=1) as pool:
         outcomes = pool.map(draw, range(len(drawings)), chunksize=1)
+        # Left at once, a process that is ended by force may hold the lock of a queue for which another waits forever.
+        pool.close()
+        pool.join()
     for name, skipped in outcomes:
         if skipped:
             remove_skipped(options.output, name, options.format)
