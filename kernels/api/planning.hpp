@@ -1,10 +1,8 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstddef>
-#include <ctime>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,15 +13,18 @@
 #include "kernels/api/measure.hpp"
 #include "kernels/api/planned.hpp"
 #include "kernels/api/trial_arrays.hpp"
+#include "kernels/core/utc_time.hpp"
 #include "kernels/dispatch/wisdom.hpp"
 
 /// Plans of public functions, and how those that measure find what they run. A `Call` (see `Planned`) may say more for
 /// the latter, and has defaults else:
 ///
-///     bool fill(std::size_t array, std::span<std::byte> values) const;      // an input that random numbers will not
-///     do double roundings() const;                                             // see `Slack::of`; 1 Call
-///     with_all_results() const;                                        // what is compared; the call itself bool
-///     agree(const TrialArrays&, const Outputs& expected, const Outputs& actual, const Slack&) const;
+/// - `bool fill(std::size_t array, std::span<std::byte> values) const`: fills an input for which random numbers will
+///   not do;
+/// - `double roundings() const`: see `Slack::of`; 1;
+/// - `Call with_all_results() const`: the call whose results are compared; the call itself;
+/// - `bool agree(const TrialArrays&, const Outputs& expected, const Outputs& actual, const Slack&) const`: whether
+///   results are right; by `same_results`.
 namespace espalier {
 
 /// A choice that may be timed.
@@ -180,9 +181,6 @@ private:
     double spent_ = 0;
 };
 
-/// Now, "2026-11-26T17:00:00Z".
-std::string date_of_wisdom();
-
 /// The budget that the options give.
 std::chrono::nanoseconds budget_of(const PlanOptions& planning);
 
@@ -217,7 +215,7 @@ void learn_of(const Planned<Call>& planned, const PlanOptions& planning) {
                       .variant = std::string(winner.variant->variant.name),
                       .configuration = winner.configuration.text(),
                       .exhaustive = exhaustive,
-                      .date = date_of_wisdom(),
+                      .date = utc_now(),
                       .speedup = measured->speedup,
                       .nanoseconds = measured->nanoseconds,
                       .choices = measured->choices};

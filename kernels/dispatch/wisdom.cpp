@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <deque>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <new>
@@ -16,6 +15,7 @@
 
 #include "espalier/version.hpp"
 #include "kernels/core/printable.hpp"
+#include "kernels/device/kernel_module.hpp"
 #include "kernels/dispatch/families.hpp"
 #include "kernels/dispatch/wisdom_file.hpp"
 #include "kernels/json/bad_data.hpp"
@@ -29,21 +29,17 @@ constexpr std::size_t kMostWisdomBytes = std::size_t{64} << 20;
 constexpr const char* kMeasureAgain = ": measure it again";
 constexpr std::string_view kNone = "-";
 
-/// The kernel module's own version: CUDA tells only the interface that the driver supports. Asks no CUDA, which a file
-/// that is read must not start.
-const std::string& kernel_module_version() {
+/// Asked once. No CUDA is asked, which a file that is read must not start.
+const std::string& wisdom_gpu_driver() {
     static const std::string driver = [] {
-        std::ifstream file("/proc/driver/nvidia/version");
-        for (std::string word; file >> word;)
-            if (word.find('.') != std::string::npos && word.find_first_not_of("0123456789.") == std::string::npos)
-                return word;
-        return std::string(kNone);
+        const std::string version = device::kernel_module_version();
+        return version.empty() ? std::string(kNone) : version;
     }();
     return driver;
 }
 
 std::string wisdom_driver(DeviceKind kind) {
-    return kind == DeviceKind::cuda ? kernel_module_version() : std::string(kNone);
+    return kind == DeviceKind::cuda ? wisdom_gpu_driver() : std::string(kNone);
 }
 
 std::string wisdom_source(std::string_view source_id) { return std::string(source_id.empty() ? kNone : source_id); }

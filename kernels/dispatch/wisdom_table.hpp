@@ -29,8 +29,7 @@ public:
             if (feature.derived() || !feature.known || count_ == kMostFeatures) continue;
             add(values_[count_++] = feature.value(problem));
         }
-        add(threads + (deterministic ? 0.5 : 0.0));
-        values_[count_] = threads + (deterministic ? 0.5 : 0.0);
+        add(values_[count_] = threads + (deterministic ? 0.5 : 0.0));
     }
 
     [[nodiscard]] std::size_t hash() const { return static_cast<std::size_t>(hash_); }

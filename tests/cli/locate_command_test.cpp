@@ -11,9 +11,8 @@
 
 #include "harness/apps/seismic/geometry.hpp"
 #include "harness/apps/seismic/record.hpp"
-#include "reference_cpu/coherent_sum.hpp"
 #include "reference_cpu/polyphase.hpp"
-#include "reference_cpu/travel_time.hpp"
+#include "tests/support/node_sums.hpp"
 #include "tests/support/run_program.hpp"
 
 namespace espalier::bench {
@@ -168,16 +167,7 @@ TEST_F(LocateCommand, TheCubeIsTheOracles) {
     std::vector<float> traces(23 * (kSamples + kSpan));
     record->read(0, kSamples + kSpan, traces.data(), kSamples + kSpan);
     for (std::int64_t node = 0; node < 60; ++node) {
-        const double origin[3] = {0, 0, 200}, spacing[3] = {40, 40, 40};
-        const std::int64_t place[3] = {node % 4, node / 4 % 3, node / 12};
-        std::vector<std::int32_t> delays;
-        for (const auto& [x, y, z] : receivers.positions) {
-            const double receiver[3] = {x, y, z};
-            delays.push_back(static_cast<std::int32_t>(
-                std::lround(reference::travel_samples(origin, spacing, place, receiver, 500.0 / 2500.0))));
-        }
-        std::vector<double> magnitude;
-        const auto sums = reference::coherent_sum(traces, kSamples + kSpan, delays.data(), 23, kSamples, magnitude);
+        const auto sums = sums_of_node(node, receivers, traces, kSamples, kSpan);
         const auto best = std::max_element(sums.begin(), sums.end());
         EXPECT_NEAR(cube[static_cast<std::size_t>(node)][3], *best, 1e-4);
         EXPECT_EQ(cube[static_cast<std::size_t>(node)][4], static_cast<double>(best - sums.begin()));

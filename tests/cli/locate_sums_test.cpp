@@ -10,9 +10,8 @@
 
 #include "harness/apps/seismic/geometry.hpp"
 #include "harness/apps/seismic/record.hpp"
-#include "reference_cpu/coherent_sum.hpp"
-#include "reference_cpu/travel_time.hpp"
 #include "tests/support/child_process.hpp"
+#include "tests/support/node_sums.hpp"
 #include "tests/support/run_program.hpp"
 
 namespace espalier::bench {
@@ -101,17 +100,8 @@ TEST_F(SavedSums, AreTheOraclesAndChangeNothingElse) {
     constexpr std::int64_t kSamples = 1000, kSpan = 400;
     std::vector<float> traces(16 * (kSamples + kSpan));
     read->read(0, kSamples + kSpan, traces.data(), kSamples + kSpan);
-    const double origin[3] = {0, 0, 200}, spacing[3] = {40, 40, 40};
     for (std::int64_t node = 0; node < 60; ++node) {
-        const std::int64_t place[3] = {node % 4, node / 4 % 3, node / 12};
-        std::vector<std::int32_t> delays;
-        for (const auto& [x, y, z] : receivers.positions) {
-            const double receiver[3] = {x, y, z};
-            delays.push_back(static_cast<std::int32_t>(
-                std::lround(reference::travel_samples(origin, spacing, place, receiver, 500.0 / 2500.0))));
-        }
-        std::vector<double> magnitude;
-        const auto expected = reference::coherent_sum(traces, kSamples + kSpan, delays.data(), 16, kSamples, magnitude);
+        const auto expected = sums_of_node(node, receivers, traces, kSamples, kSpan);
         const auto row = std::span(saved).subspan(static_cast<std::size_t>(node) * kSamples, kSamples);
         for (std::size_t k = 0; k < row.size(); ++k) ASSERT_NEAR(row[k], expected[k], 1e-4) << node << ", " << k;
         EXPECT_EQ(*std::max_element(row.begin(), row.end()), maxima[static_cast<std::size_t>(node)]) << node;

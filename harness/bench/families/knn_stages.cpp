@@ -76,21 +76,21 @@ Chosen<P> stage_of(const P& problem, const DeviceInfo& device) {
 
 template <class P>
 void pin(const Configuration& configuration) {
-    const auto [family, registry, selectors, wisdom] = tables<P>();
+    const auto all = tables<P>();
     watched<P>().pinned = kChosen;
     for (const Setting& setting : configuration) {
-        if (!pins_a_stage(setting) || stage_family(setting) != family) continue;
-        for (std::size_t i = 0; i < registry.size(); ++i)
-            if (registry[i].variant.name == stage_variant(setting)) watched<P>().pinned = i;
+        if (!pins_a_stage(setting) || stage_family(setting) != all.family) continue;
+        for (std::size_t i = 0; i < all.registry.size(); ++i)
+            if (all.registry[i].variant.name == stage_variant(setting)) watched<P>().pinned = i;
     }
 }
 
 template <class P>
 void take(std::vector<std::string>& names) {
-    const auto [family, registry, selectors, wisdom] = tables<P>();
-    for (std::size_t i = 0; i < registry.size(); ++i)
+    const auto all = tables<P>();
+    for (std::size_t i = 0; i < all.registry.size(); ++i)
         if (watched<P>().ran >> i & 1)
-            names.push_back(std::string(family) + "/" + std::string(registry[i].variant.name));
+            names.push_back(std::string(all.family) + "/" + std::string(all.registry[i].variant.name));
     watched<P>().ran = 0;
 }
 

@@ -8,22 +8,11 @@
 #include <random>
 
 #include "harness/bench/profile/ceilings.hpp"
+#include "kernels/device/kernel_module.hpp"
 #include "kernels/device/runtime.hpp"
 
 namespace espalier::bench {
 namespace {
-
-/// "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.04  Tue ..." -> "580.159.04". The kernel
-/// module's own version: CUDA reports only the API level that the driver supports.
-std::string kernel_module_version() {
-    std::ifstream file("/proc/driver/nvidia/version");
-    for (std::string word; file >> word;) {
-        const auto dot = word.find('.');
-        if (dot != std::string::npos && dot > 0 && word.find_first_not_of("0123456789.") == std::string::npos)
-            return word;
-    }
-    return {};
-}
 
 std::size_t available_host_bytes() {
     std::ifstream file("/proc/meminfo");
@@ -39,7 +28,7 @@ std::size_t available_host_bytes() {
 
 std::string driver_version(const DeviceInfo& device) {
     if (device.kind == DeviceKind::cuda) {
-        const std::string version = kernel_module_version();
+        const std::string version = device::kernel_module_version();
         return version.empty() ? device::gpu_driver_version() : version;
     }
     utsname system{};

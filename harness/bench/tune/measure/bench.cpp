@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <fstream>
 
 #include "harness/base/clock.hpp"
@@ -15,6 +14,7 @@
 #include "harness/bench/tune/measure/oracle.hpp"
 #include "harness/bench/tune/space/launch.hpp"
 #include "harness/bench/tune/worker/inputs.hpp"
+#include "kernels/core/utc_time.hpp"
 
 namespace espalier::bench::tune {
 namespace {
@@ -53,15 +53,6 @@ WorkerEnd run_worker_process(const fs::path& job, const fs::path& findings, cons
     end.phase = page->phase.load();
     end.candidate = page->candidate.load();
     return end;
-}
-
-std::string utc_now() {
-    const std::time_t now = std::time(nullptr);
-    std::tm parts{};
-    gmtime_r(&now, &parts);
-    char text[32];
-    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return text;
 }
 
 std::vector<Finding> findings_in(const fs::path& file) {
