@@ -4,21 +4,18 @@ from statistics import median
 
 from evidence import Evidence, between, number, paragraph, table
 from like_for_like import Values, matching, parts, rows_table
-from published_page import section
+from published_page import in_brief, section
 from published_tables import CPU, coherence_tables
 
 RATE = 500  # Hz, and 1,920 receivers: what the source's real-time figures are for
 RECEIVERS = 1920
+BRIEF = ("S1", "S4", "S-fig7-8", "S-sums", "S-carve-out", "S-fig3", "S-rejected", "S-times", "S-cpu", "S-fig11")
 
 BEGIN, END = "<!-- begin printed figures: plots/documents.py -->\n", "<!-- end printed figures -->"
-HEAD = """`results/published/tables.json` holds the figures S1 to S5 of the coherent summation paper, for cards of 2010 to 2012.
-Below they stand beside the {name}: the fastest configuration's median, kernels only, data on the device, caches cold,
-from `results/published/{key}/` and, for cases that the published suite does not have, from
-`results/{key}/`. A dash is a problem or a counter that is not among the committed rows. Lines called CPU are of the
-{cpu}, with {threads} threads. S3, S5 and S-fig10
-measure [`espalier locate`](../locate.md) as a whole, reading and copying included: `applications.json` there, which
-`scripts/applications` writes.
-"""
+HEAD = """S1 to S5 of the coherent summation paper are of cards of 2010 to 2012. Beside them stands the {name}:
+the fastest configuration's median, kernels only, data on the device, caches cold, from `results/published/{key}/`, else
+from `results/{key}/`. A dash was not measured. S3, S5 and S-fig10 are of [`espalier locate`](../locate.md) as a whole.
+Three sizes are shown; `espalier report --published` has all."""
 
 
 class CoherencePage:
@@ -60,6 +57,17 @@ class CoherencePage:
                         {"": self.evidence.failed, CPU: self.cpu.failed})
         return section(ours, values, self.published.get(identity), 3).lstrip("\n")
 
+    def others(self) -> str:
+        """The tables that need no section, a row each."""
+        rows = []
+        for name in BRIEF:
+            values = Values(self.tables[name], self.evidence.rows, self.device, {CPU: self.cpu.rows})
+            about, *printed, ours = in_brief(values.table, values, self.published.get(name))
+            if ours:
+                rows.append([about, *(printed or [""]), ours])
+        text = "### Other tables\n\nIn ms unless a line says otherwise.\n\n"
+        return text + table(["table", "printed", self.device["name"]], rows, "---")
+
     def s2(self) -> str:
         printed = self.published["S2"]
         text = "### S2: " + printed["title"] + "\n\nPrinted for: " + printed["device"] + ".\n\n"
@@ -78,11 +86,10 @@ class CoherencePage:
         text += table(["resource", "rate", "peak", "share"], cells)
         if row:
             text += "\n" + paragraph(
-                f"Ours: `global_cached`, {self.shape(row)}. Accesses are counted from the code. Each addition of a warp "
-                "takes two loads: 32 samples of a trace, which lie across two 128-byte lines wherever the delay is no "
-                "multiple of 32 samples, and the delay itself, the same for all threads, which `times_per_thread` loads "
-                "once for several times. L1 looks up one line per clock and multiprocessor. Peaks are taken at the "
-                "highest clock: if the device ran slower, the share is larger.")
+                f"Ours: `global_cached`, {self.shape(row)}, accesses counted from the code, peaks at the highest clock. Each "
+                "addition of a warp takes two loads: 32 samples of a trace, across two lines of 128 bytes unless the delay is "
+                "a multiple of 32, and the delay, which `times_per_thread` loads once for several times. L1 looks up one "
+                "line per clock and multiprocessor.")
         return text
 
     @staticmethod
@@ -132,15 +139,15 @@ class CoherencePage:
         runs = self.evidence.runs("overlap")
         if not runs:
             return ""
-        names = ("seconds", "read_seconds", "copy_seconds", "sum_seconds", "copy_gb_per_s", "overlap")
+        names = ("seconds", "copy_seconds", "sum_seconds", "overlap")
         cells = []
         for how in sorted({run["how"] for run in runs}):
             reports = [run["report"] for run in runs if run["how"] == how]
             *shown, hidden = (median([one[name] for one in reports]) for name in names)
-            cells.append([how, f"{len(reports)}", *map(number, shown), f"{100 * hidden:.0f}%"])
+            cells.append([how, *map(number, shown), f"{100 * hidden:.0f}%"])
         text = paragraph(f"Their worth to `espalier locate`, {self.command(runs[0])}, medians of runs in random turns:")
-        return f"\n{text}\n" + table(["double buffering and page-locked memory", "runs", "s in all", "reading", "copying",
-                                     "summing", "GB/s copied", "hidden"], cells)
+        return f"\n{text}\n" + table(["double buffering and page-locked memory", "s in all", "copying", "summing", "hidden"],
+                                   cells)
 
     @staticmethod
     def command(run: dict) -> str:
@@ -168,22 +175,22 @@ class CoherencePage:
         return [best[samples] for samples in sorted(best, key=float)]
 
     def s5(self) -> str:
-        text = self.like_for_like("S5") + "\n#### The best of each length of window\n"
+        text = self.like_for_like("S5") + "\n#### The best lengths of windows\n"
         for features, what in (("delays=cube", "the nodes of a cube, which a real grid has"), ("", "random walks"),
                                ("delays=cube;precision=half", "a cube, in half precision, which the source does not have")):
             stated = f"output=maximum;receivers={RECEIVERS};span=512" + (";" + features if features else "")
             lines = []
-            for row in self.best_windows(stated):
+            for row in sorted(self.best_windows(stated), key=self.nodes, reverse=True)[:3]:
                 nodes, samples, sources = self.nodes(row), int(row["samples"]), int(row["sources"])
                 lines.append((f"**`{row['variant']}`, `samples={samples};sources={sources}`**", row, [
-                    number(float(int(nodes)), 3), f"{int(nodes ** (1 / 3) + 1e-9)}^3", number(self.seconds(row) * 1e3),
+                    f"{int(nodes ** (1 / 3) + 1e-9)}^3", number(self.seconds(row) * 1e3),
                     number(samples / RATE / self.seconds(row), 3)]))
             text += "\n" + rows_table(f"Delays of {what}: `{stated}`.", [
-                "", "trial sources in real time", "cubic grid", "ms", "real-time factor"], lines)
+                "", "grid in real time", "ms", "real-time factor"], lines)
         text += "\n" + paragraph(
-            f"The factor is measured, for a window of that many samples at {RATE} Hz and that many trial sources; the "
-            "number of sources in real time is the product of both: extrapolated, though work is proportional to sources. "
-            "Kernels only: reading and copying 3.84 MB for each second of record come on top, which double buffering hides.")
+            f"The factor is measured, for that window at {RATE} Hz and that many trial sources; the grid has the product of "
+            "both: extrapolated, though work is proportional to sources. Kernels only: reading and copying 3.84 MB for each "
+            "second of record come on top, which double buffering hides.")
         return text + self.real_time()
 
     def real_time(self) -> str:
@@ -191,12 +198,13 @@ class CoherencePage:
         runs = sorted(self.evidence.runs("real time"), key=lambda run: run["report"]["sources"])
         if not runs:
             return ""
+        ran = ", ".join(f"`{name}`" for name in dict.fromkeys(run["report"]["ran"] for run in runs))
         text = "\n" + paragraph(
-            f"The whole command, reading, copying and summing {runs[0]['report']['record_seconds']:.0f} s of record at "
-            f"{RATE} Hz and {RECEIVERS:,} receivers; travel times are computed before and not counted:") + "\n"
-        return text + table(["grid", "trial sources", "s", "real-time factor", "variant"], [
-            [f"{run['cube']}^3", number(float(run["report"]["sources"]), 7), number(run["report"]["seconds"]),
-             number(run["report"]["real_time_factor"], 4), f"`{run['report']['ran']}`"] for run in runs])
+            f"The whole command with {ran}, reading, copying and summing {runs[0]['report']['record_seconds']:.0f} s of record "
+            f"at {RATE} Hz and {RECEIVERS:,} receivers; travel times are computed before and not counted:") + "\n"
+        return text + table(["grid", "s", "real-time factor"], [
+            [f"{run['cube']}^3", number(run["report"]["seconds"]), number(run["report"]["real_time_factor"], 4)]
+            for run in runs])
 
     def hours(self) -> str:
         """The source's figure 10: whether length costs anything. Each number of hours that was run, beside minutes."""
@@ -207,9 +215,8 @@ class CoherencePage:
         if not any(hour):
             return text + paragraph("Not measured: `scripts/applications --parts locate` does.")
         text += paragraph(
-            "`espalier locate`: reading, copying and summing; medians. Windows are independent: a longer record takes more "
-            "in proportion if the last column does not grow. An hour is 13.8 GB: the records of several hours, which fit no "
-            "disk here, are indices that name the files of five minutes again and again.") + "\n"
+            "`espalier locate`: reading, copying and summing; medians. A longer record takes more in proportion if the last "
+            "column does not grow.") + "\n"
         cells = []
         for runs in filter(None, (minutes, *hour)):
             middle = {name: median(run["report"][name] for run in runs)
@@ -222,12 +229,8 @@ class CoherencePage:
                              "ns per trial source and second of record"], cells)
 
     def text(self) -> str:
-        head = HEAD.format(name=self.device["name"], key=self.device["key"], cpu=self.cpu.device["name"],
-                           threads=self.cpu.device["threads"])
-        return "\n".join([head, self.like_for_like("S1"), self.s2(), self.s3(),
-                          *map(self.like_for_like, ("S4", "S-fig7-8", "S-sums", "S-carve-out", "S-fig3", "S-rejected", "S-times",
-                                                    "S-cpu")), self.s5(),
-                          self.like_for_like("S-fig11"), self.hours()])
+        head = paragraph(HEAD.format(name=self.device["name"], key=self.device["key"]))
+        return "\n".join([head, self.s2(), self.s3(), self.s5(), self.hours(), self.others()])
 
 
 def with_printed_figures(text: str, published: dict, evidence: Evidence, cpu: Evidence) -> str:

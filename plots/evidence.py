@@ -111,8 +111,9 @@ def paragraph(text: str) -> str:
     return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False) + "\n"
 
 
-def table(header: list, rows: list[list]) -> str:
-    lines = ["| " + " | ".join(str(cell) for cell in header) + " |", "| --- |" + "---:|" * (len(header) - 1)]
+def table(header: list, rows: list[list], others: str = "---:") -> str:
+    """`others`: how the columns after the first are aligned."""
+    lines = ["| " + " | ".join(str(cell) for cell in header) + " |", "| --- |" + f"{others}|" * (len(header) - 1)]
     lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
     return "\n".join(lines) + "\n"
 

@@ -158,6 +158,7 @@ class Table:
     title: str = ""
     own_columns: tuple = ()
     suite: str = ""  # the suite's name for its cases, if that is another table's
+    on_page: tuple[int, ...] = ()  # the lines that committed pages show, if not all; the report shows all
 
     def of_column(self, x) -> str:
         if isinstance(self.columns, str):
@@ -169,6 +170,8 @@ class Table:
         text = f"Measured: {self.family}, " + (code(self.parameters) if self.parameters else "nothing in common")
         if isinstance(self.columns, str):
             return text + f"; a column is {code(self.columns.format(x='x'))}."
+        if all(of == f"variant={x}" for x, of in self.columns.items()):
+            return text + f"; a column is {code('variant=x')}."
         named = [f"{x}: {code(of)}" for x, of in self.columns.items() if of]
         return text + ("; a column is " + ", ".join(named) if named else "") + "."
 
@@ -282,20 +285,29 @@ class Values:
             found.append((f"{label}: times as fast as printed", cells))
         return found
 
+    def shown(self, xs: list) -> list[int]:
+        """The lines that a committed page shows, by their places: those of them that have a cell."""
+        return [index for index in self.table.on_page or range(len(self.table.lines))
+                if any(cell.value is not None for cell in self.line(index, xs))]
+
     def stages(self, xs: list) -> dict[str, list[str]]:
-        """By the variants that ran as stages, the lines that had them; of rows that name them."""
+        """By the variants that ran as stages, the lines shown that had them; of rows that name them, and of lines that do
+        not."""
         found: dict[str, list[str]] = {}
-        for index, line in enumerate(self.table.lines):
-            if not isinstance(line, Line):
+        for index in self.shown(xs):
+            line = self.table.lines[index]
+            if not isinstance(line, Line) or "." in line.own:
                 continue
             for stages in dict.fromkeys(row["stages"] for x in xs for row in self.cell(index, x).rows if row.get("stages")):
                 found.setdefault(stages, []).append(", ".join(code(of) for of in (line.variant, line.own) if of))
         return found
 
-    def reasons(self, xs: list) -> dict[str, list[str]]:
-        """Why cells are empty, where their cases were tried: reasons, and which cells have each."""
+    def reasons(self, xs: list, lines: list[int] | None = None) -> dict[str, list[str]]:
+        """Why cells are empty, where their cases were tried: reasons, and which cells of these lines have each; by default
+        of all."""
         found: dict[str, list[str]] = {}
-        for index, line in enumerate(self.table.lines):
+        for index in range(len(self.table.lines)) if lines is None else lines:
+            line = self.table.lines[index]
             if not isinstance(line, Line):
                 continue
             for x in xs:

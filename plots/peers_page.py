@@ -11,13 +11,11 @@ TITLE = """# Beside other people's implementations
 
 """
 HEAD = """Everyone's samples of a problem are interleaved in one run of `scripts/peers`, results checked by the same oracle.
-*Ours* is what today's tree chooses, not the best of ours, which is in parentheses where it is another; times are
-medians in ms. The ratio says how many times as long the fastest peer takes. A problem whose choice was not timed beside
-the peers is left out. CUB's batched top-k lists the k smallest unsorted and any of equal elements; ours are sorted, but
-for `order=any`, and of equal elements always those of the lower index. Peers in Python are called within the sweep's own
-process, on the same arrays; k-NN is timed by the processes' clocks, calls and all, on continuous numbers. *Earlier
-source*: our variant has changed since, and `known_stale.json` does not say that its time still holds. Each family shows
-its least ratio and every one below 1.1; the page of `espalier report` has all of them.
+*Ours* is what today's tree chooses; in parentheses the best of ours where it is another; medians in ms. The ratio says
+how many times as long the fastest peer takes. CUB's batched top-k lists the k smallest unsorted and any of equal
+elements; ours are sorted, but for `order=any`. Peers in Python are called within the sweep's own process, on the same
+arrays. *Earlier source*: our variant has changed since, and `known_stale.json` does not say that its time still holds.
+Each family shows its least ratio and every one below 1.1; the page of `espalier report` has all of them.
 
 """
 CLOSE = 1.1  # problems with a smaller ratio are listed one by one
@@ -44,13 +42,13 @@ def lines_of(family: measured.Family) -> list[tuple[float, str]]:
     return sorted(lines, key=lambda line: line[0])
 
 
-def family_rows(name: str, lines: list[tuple[float, str]]) -> str:
+def family_rows(device: str, name: str, lines: list[tuple[float, str]]) -> str:
     """The family's row with its least ratio, and a row for each further problem that is close."""
     ahead = sum(ratio > 1 for ratio, _ in lines)
     least, most = (f"{lines[at][0]:.2f}" for at in (0, -1))
     ratios = least if len(lines) == 1 else f"{least}–{most}"
-    close = "".join(f"| | | {ratio:.2f} | {cells}\n" for ratio, cells in lines[1:] if ratio < CLOSE)
-    return f"| {name} | {ahead} of {len(lines)} | {ratios} | {lines[0][1]}\n{close}"
+    close = "".join(f"| | | | {ratio:.2f} | {cells}\n" for ratio, cells in lines[1:] if ratio < CLOSE)
+    return f"| {device} | {name} | {ahead} of {len(lines)} | {ratios} | {lines[0][1]}\n{close}"
 
 
 def device_lines(folder: Path, exports: Path) -> dict[str, list[tuple[float, str]]]:
@@ -70,7 +68,7 @@ def finding(devices: dict[str, dict[str, list[tuple[float, str]]]]) -> str:
 
 def peers_page(folders: list[Path], exports: Path) -> str:
     devices = {folder.name: device_lines(folder, exports) for folder in folders}
-    sections = [f"## {key}\n\n| | ahead | ratios | least at | ours | fastest peer |\n|---|---|---|---|---|---|\n"
-                + "".join(family_rows(name, lines) for name, lines in families.items())
-                for key, families in devices.items()]
-    return TITLE + finding(devices) + HEAD + "\n".join(sections)
+    rows = "".join(family_rows("" if at else key, name, lines) for key, families in devices.items()
+                   for at, (name, lines) in enumerate(families.items()))
+    return (TITLE + finding(devices) + HEAD + "| device | family | ahead | ratios | least at | ours | fastest peer |\n"
+            "|---|---|---|---|---|---|---|\n" + rows)

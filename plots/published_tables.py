@@ -46,6 +46,7 @@ def occupancy(identity: str) -> Table:
          Computed(f"`shared_load_all`: occupancy that its {REGISTERS} registers a thread allow", allowed_by_registers),
          Line("shared_load_all", "occupancy reached, %"), Line("shared_load_all", "ms"), Line("shared_load_tile", "ms"),
          Compared("`shared_load_all` faster than `shared_load_tile` by", 4, 3, percent=True)),
+        on_page=(1, 2, 5),
         remark="Its 2 x 16 items of dims attributes take 128 x dims bytes of shared memory, of which Fermi had 48 KiB. The "
         "smaller of the two is the limit: where shared memory allows more, it is the registers.")
 
@@ -65,11 +66,11 @@ def overlap(identity: str, metric: str) -> Table:
                                        ("synchronous", f"chunks={chunks};pinned=0")))
     gains = tuple(Compared(f"gain of `asynchronous`, {chunks} chunks, page-locked memory in both", at + 1, at, percent=True)
                   for at, chunks in ((0, 8), (3, 32)))
-    return Table(identity, "knn", f"{KNN};metric={metric};queries_in=host", N_BY_N, lines + gains,
+    return Table(identity, "knn", f"{KNN};metric={metric};queries_in=host", N_BY_N, lines + gains, on_page=(0, 1, 6, 7),
                  remark="The whole pipeline, queries in host memory, as many chunks on either side. " + OUR_DIMS)
 
 
-def whole_knn(identity: str, distance: str) -> Table:
+def whole_knn(identity: str, distance: str, on_page: tuple[int, ...] = (0, 1, 3, 4, 5, 7)) -> Table:
     own = f"chunks=8;distance.{distance}=1;queries_in=host;smallest_k.register_insertion=1"
     return Table(
         identity, "knn", f"{KNN};metric=mixed_euclidean", N_BY_N,
@@ -82,7 +83,7 @@ def whole_knn(identity: str, distance: str) -> Table:
         ((0, 0), (1, 0)),
         "The first line has the stages that the thesis' tree chooses on the card, and lists in registers; the library chooses "
         "those of the others. Ours are 50 attributes of mixed kinds, k = 10 and ten classes. A CPU's queries are in its memory, which its rows "
-        "call queries_in=device.")
+        "call queries_in=device.", on_page=on_page)
 
 
 def kinds_of_answer() -> Table:
@@ -92,7 +93,7 @@ def kinds_of_answer() -> Table:
                  columns, (Line("two_stage", "ms", "budget_mib=1024;missing=none"),
                            Line("two_stage", "ms", "budget_mib=1024;missing=allowed"),
                            Compared("overhead of the check", 1, 0, percent=True)),
-                 title="Weighted vote, regression and missing values: described, without printed figures",
+                 title="Weighted vote, regression and missing values",
                  own_columns=tuple(columns))
 
 
@@ -100,7 +101,7 @@ def p1() -> Table:
     sizes = [2**e for e in range(10, 19)]
     lines = tuple(Line("enumeration_sort", "ms", f"points={n}") for n in sizes)
     return Table("P1", "knn", "classes=10;dims=2;k=10;metric=euclidean;missing=none;queries=1;queries_in=host;"
-                 "task=classification;vote=majority", PLACEMENTS, lines, remark="One query.")
+                 "task=classification;vote=majority", PLACEMENTS, lines, remark="One query.", on_page=(0, 7))
 
 
 def p1_speedups(table: Table) -> list[Table]:
@@ -114,7 +115,7 @@ def p1_speedups(table: Table) -> list[Table]:
                   remark="The time itself has what a query needs, whose distances, lists and answer cross to where the next "
                   "stage is. Transfers are of points and classes to the device, which a CPU does not need, and of the "
                   "answers, from pageable memory: the source does not say which of them its times have.",
-                  title="The same by the number of points", own_columns=tuple(sizes), suite="P1")]
+                  title="The same by the number of points", own_columns=tuple(sizes), suite="P1", on_page=(0, 3, 8, 9, 10, 13))]
 
 
 def techniques(identity: str, metric: str) -> Table:
@@ -140,7 +141,8 @@ def hidden() -> Table:
 def selections(number: int, title: str, variants: tuple[tuple[str, str], ...], ks: tuple[int, ...]) -> list[Table]:
     """A diagram of the thesis', on its rows of 90,000 and on K6's of 10,000."""
     return [dataclasses.replace(selection(f"K-diagram{number}{suffix}", f"{title} (diagram {number})", variants, ks),
-                                parameters=f"columns={columns};rows={rows}", suite=f"K-diagram{number}")
+                                parameters=f"columns={columns};rows={rows}", suite=f"K-diagram{number}",
+                                on_page=tuple(range(number - 8, len(variants))))  # the second repeats the first's own line
             for suffix, columns, rows in (("", 90000, 1000), ("-square", 10000, 10000))]
 
 
@@ -150,7 +152,7 @@ def sorts() -> Table:
     return Table("K-sorts", "smallest_k", "columns=10000;rows=1000", "k={x}",
                  tuple(Line(variant, "ms", own) for variant, own in on_gpu)
                  + tuple(Line(variant, "ms", "", CPU) for variant in ("cpu_scalar", "cpu_openmp")),
-                 title="What else the sources sort with (K 3.2.1, 3.2.3; P 4)", own_columns=(10,))
+                 title="Other sorts of the sources (K 3.2.1, 3.2.3; P 4)", own_columns=(10,))
 
 
 def whole_plugins() -> Table:
@@ -177,7 +179,8 @@ def selection(identity: str, title: str, variants: tuple[tuple[str, str], ...], 
     lines = tuple(Line(variant, "ms", own) for variant, own in variants)
     names = [f"`{variant}`" + (f" with `{own}`" if own else "") for variant, own in variants]
     ratios = tuple(Compared(f"{name} over {names[0]}", at, 0) for at, name in enumerate(names) if at)
-    return Table(identity, "smallest_k", "", "k={x}", lines + ratios, title=title, own_columns=ks)
+    return Table(identity, "smallest_k", "", "k={x}", lines + ratios, title=title, own_columns=ks,
+                 on_page=tuple(range(len(lines))))
 
 
 # Long: a list, an entry a table.
@@ -194,14 +197,14 @@ def tables() -> list[Table]:
     return [
         Table("K1", "distance", euclidean, DIMS,
               each(pair, "ms", "GB/s of sectors read from L1", "GB/s of DRAM")
-              + (Compared("`shared_load_tile`: speedup over `global`", 0, 1),), remark=BY_SECTORS),
+              + (Compared("`shared_load_tile`: speedup over `global`", 0, 1),), remark=BY_SECTORS, on_page=(2, 3, 6)),
         Table("K2", "distance", mixed, DIMS, each(both, "ms", "GB/s of DRAM", "warp instructions"),
-              remark=COUNTED_ON),
+              remark=COUNTED_ON, on_page=(4, 5)),
         occupancy("K3"), occupancy("K4"),
         Table("K5", "distance", euclidean, DIMS,
               each(("garcia_shared", "shared_load_tile"), "bank conflicts, thousand") + each(garcia, "ms")
               + (Compared("`texture_1d_shared_tile` faster than `garcia_shared` by", 2, 4, percent=True),),
-              remark=COUNTED_ON),
+              remark=COUNTED_ON, on_page=(0, 1, 5)),
         Table("K6", "distance", euclidean, DIMS, each(garcia, "ms"), ((0, 0), (1, 1), (2, 2))),
         missing_values("K7", "euclidean", "texture_1d_shared_tile"),
         missing_values("K8", "mixed_euclidean", "texture_1d", "texture_types=0"),
@@ -210,7 +213,7 @@ def tables() -> list[Table]:
               (Line("texture_1d", "ms", "texture_types=1"), Line("texture_1d", "ms", "texture_types=0"),
                Compared("overhead of types in texture", 0, 1, percent=True)),
               remark=OUR_DIMS),
-        whole_knn("K12", "shared_load_all"), whole_knn("K13", "texture_1d"),
+        whole_knn("K12", "shared_load_all"), whole_knn("K13", "texture_1d", (0, 5)),
         Table("K-3.2", "distance", euclidean, DIMS, each(plugins, "ms"), title="The plugins before the thesis' (its "
               "section 3.2), beside its own", own_columns=(10, 50, 110),
               remark="The source calls the plugin's reads uncoalesced and does not say how attributes are dealt out: "
@@ -280,7 +283,7 @@ def coherence_tables() -> list[Table]:
               {name: f"variant={name}" for name in ("cpu_scalar", "cpu_openmp")}, (Line("", "ms", "", CPU),),
               title="The sums on the CPU", own_columns=("cpu_scalar", "cpu_openmp")),
         Table("S4", "coherent_sum", SUMMED, "receivers={x}",
-              tuple(Line("global_cached", "G additions/s", f"samples={samples}") for samples in WINDOWS),
+              tuple(Line("global_cached", "G additions/s", f"samples={samples}") for samples in WINDOWS), on_page=(0, 2, 7),
               remark="The source does not say how many trial sources it had: ours are 1,000."),
         Table("S-sums", "coherent_sum", "receivers=1920;samples=15000;sources=1000;span=512",
               {"the maximum": "output=maximum", "all sum traces": "output=sums"}, (Line("global_cached", "ms"),),
@@ -314,9 +317,10 @@ def lab_tables() -> list[Table]:
                                               "avx2_int16_preconverted", "avx2_float_preconverted", "avx2_int16_shuffle"))
     return [Table("C-2", "convolution_2d", image, columns, tuple(Line("", quantity) for quantity in quantities),
                   title="The lab's image on the GPU, in the lab's order (its sections 2.1 to 2.5)", own_columns=tuple(columns),
+                  on_page=(0, 1, 2, 3, 8, 9, 10),
                   remark="The lab prints an occupancy of 84.5% for `global`."),
             Table("C-1", "convolution_2d", image, {variant: f"variant={variant}" for variant in on_cpu},
                   (Line("", "ms", "", ONE_THREAD), Line("", "ms")),
                   title="The lab's image on the CPU (its sections 1.1 to 1.3)", own_columns=on_cpu,
-                  remark="`cpu_scalar` is one thread wherever it runs; all others use all threads of the processor, so that "
-                  "only the first line compares their instructions with its.")]
+                  remark="`cpu_scalar` is one thread wherever it runs, all others use all threads of the processor: only on "
+                         "one thread do their instructions compare with its.")]

@@ -47,12 +47,12 @@ def measured(rows: list[dict], where: list[str]) -> tuple[Times, dict[str, dict]
     return times, features, documented
 
 
-def figures(regrets: list[float]) -> list:
+def figures(regrets: list[float]) -> str:
     if not regrets:
-        return ["–"] * 4
+        return "–"
     ordered = sorted(regrets)
     mean = math.exp(sum(map(math.log, regrets)) / len(regrets))
-    return [len(regrets), *(f"{value:.3f}" for value in (mean, ordered[int(0.9 * (len(ordered) - 1))], ordered[-1]))]
+    return ", ".join(f"{value:.3f}" for value in (mean, ordered[int(0.9 * (len(ordered) - 1))], ordered[-1]))
 
 
 def graded(tree: dict, chosen: dict[str, Choice], rows: list[dict]) -> dict[str, list]:
@@ -73,27 +73,26 @@ def graded(tree: dict, chosen: dict[str, Choice], rows: list[dict]) -> dict[str,
 
 
 def describe(rule: dict) -> str:
-    return f"{' and '.join(f'`{c}`' for c in rule['if']) or 'otherwise'}: `{rule['then']}` ({rule['from']})"
+    return f"{' and '.join(f'`{c}`' for c in rule['if']) or 'otherwise'}: `{rule['then']}` ({rule['from'].partition(':')[0]})"
 
 
 def section(tree: dict, evidence: Evidence) -> str:
     """A tree's rules and its regrets on all of its problems, and on those that are looked at alone."""
     text = f"\n### {tree['id']}\n\n" + "".join(f"{i}. {describe(rule)}\n" for i, rule in enumerate(tree["rules"], 1))
-    return text + "".join(grades(tree | {"where": tree[where]}, evidence) for where in ("where", "alone") if where in tree)
+    rows = [row for where in ("where", "alone") if where in tree for row in grades(tree | {"where": tree[where]}, evidence)]
+    return text + "\n" + table(["problems", "rules", "rules among documented variants", "learned tree"], rows)
 
 
-def grades(tree: dict, evidence: Evidence) -> str:
-    family = tree["family"]
+def grades(tree: dict, evidence: Evidence) -> list[list[str]]:
+    """A row of the measured problems and one of the unseen ones."""
+    family, where = tree["family"], ";".join(tree["where"]).replace("|", ",")
     sorts = {sort: graded(tree, evidence.chosen.get(family, {}), rows.get(family, []))
-              for sort, rows in (("measured", evidence.swept), ("unseen", evidence.unseen))}
-    text = "\n" + paragraph("Problems with " + ", ".join(f"`{c}`" for c in tree["where"]) +
-                            ", where the rules' and the library's choices were timed:") + "\n"
-    text += table(["regret", "problems", "how many", "geometric mean", "P90", "largest"],
-                  [[name, sort, *figures(regrets)] for sort, found in sorts.items() for name, regrets in found.items()])
-    return text
+             for sort, rows in (("measured", evidence.swept), ("unseen", evidence.unseen))}
+    return [[f"`{where}`, {len(found['rules'])} {sort}", *map(figures, found.values())] for sort, found in sorts.items()]
 
 
 def rules_section(folder: Path, evidence: Evidence) -> str:
     body = read_json(folder / "rules.json")
-    text = "\n## K-fig33-34: the thesis' decision trees\n\n" + paragraph(body["about"])
+    text = "\n## K-fig33-34: the thesis' decision trees\n\n" + paragraph(body["about"]) + "\n" + paragraph(
+        "Regret: geometric mean, P90 and largest, of problems where the rules' and the library's choices were timed.")
     return text + "".join(section(tree, evidence) for tree in body["trees"])

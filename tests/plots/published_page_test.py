@@ -23,7 +23,7 @@ from evidence import Evidence, newest, number  # noqa: E402
 from coherence_page import CoherencePage  # noqa: E402
 from like_for_like import (  # noqa: E402
     QUANTITIES, Compared, Line, MixedFeatures, Share, Table, Values, matching, parts, pins, rows_table)
-from published_page import published_page, section  # noqa: E402
+from published_page import in_brief, published_page, section, shown_columns  # noqa: E402
 from published_tables import CPU, ONE_THREAD, coherence_tables, lab_tables, tables  # noqa: E402
 from results import Choice  # noqa: E402
 from rules import graded, holds, ruled  # noqa: E402
@@ -47,6 +47,11 @@ ALL_TABLES = [*tables(), *coherence_tables(), *lab_tables()]
 
 def columns_of(ours: Table) -> list:
     return list(ours.own_columns) or list(PRINTED[ours.identity]["x"]["values"])
+
+
+def on_page(ours: Table) -> list:
+    """The columns that a page shows."""
+    return shown_columns(ours, columns_of(ours))
 
 
 def invented(ours: Table) -> dict[str, list[dict]]:
@@ -108,14 +113,16 @@ class LikeForLike(unittest.TestCase):
         printed = PRINTED.get(ours.identity) if not ours.own_columns else None
         text = Text(section(ours, values, printed))
         self.assertEqual(text.family, ours.family)
-        self.assertEqual(len(text.rows), len(ours.lines))
+        lines = values.shown(on_page(ours))
+        self.assertEqual(len(text.rows), len(lines))
         checked = 0
-        for index, (label, cells) in enumerate(text.rows):
+        for index, (label, cells) in zip(lines, text.rows):
             line = ours.lines[index]
             if not isinstance(line, Line):
                 continue
             variant, own, quantity = text.of_line(label)
-            for x, head, shown in zip(columns_of(ours), text.heads, cells):
+            self.assertEqual(len(cells), len(on_page(ours)))
+            for x, head, shown in zip(on_page(ours), text.heads, cells):
                 cell = values.cell(index, x)
                 if not cell.rows:
                     self.assertEqual(shown, number(None))
@@ -140,9 +147,10 @@ class LikeForLike(unittest.TestCase):
     def test_every_cell_of_a_time_is_found_where_it_was_measured(self):
         for ours in ALL_TABLES:
             timed = dataclasses.replace(ours, lines=tuple(line for line in ours.lines if isinstance(line, Line)), faster=())
-            timed = dataclasses.replace(timed, lines=tuple(dataclasses.replace(line, quantity="ms") for line in timed.lines))
+            timed = dataclasses.replace(timed, lines=tuple(dataclasses.replace(line, quantity="ms") for line in timed.lines),
+                                        on_page=())
             rows = invented(timed)
-            self.assertEqual(self.check(timed, rows, {}, {CPU: rows, ONE_THREAD: rows}), len(timed.lines) * len(columns_of(ours)), ours.identity)
+            self.assertEqual(self.check(timed, rows, {}, {CPU: rows, ONE_THREAD: rows}), len(timed.lines) * len(on_page(ours)), ours.identity)
 
     def test_another_experiment_is_no_cell(self):
         """Faster rows that differ in one axis, or have one more, leave the cells what they were."""
@@ -170,6 +178,26 @@ class LikeForLike(unittest.TestCase):
         self.assertIn("blocks_per_sm=2", named.rows[0]["configuration"])
         left_open = dataclasses.replace(h1, parameters=h1.parameters.replace(";distribution=uniform", ""))
         self.assertIsNone(Values(left_open, h200.rows, h200.device).cell(0, "excluded").value)
+
+    def test_a_page_shows_few_columns_and_the_lines_that_have_cells(self):
+        ours = Table("T", "f", "", "n={x}", (Line("a", "ms"), Line("b", "ms"), Line("c", "ms")), own_columns=(1, 2, 3, 4, 5),
+                     title="All", on_page=(0, 1))
+        rows = {"f": [{"variant": variant, "problem": f"n={n}", "configuration": "default", "time_ns": f"{n}e6"}
+                      for variant in "ac" for n in range(1, 6)]}
+        text = Text(section(ours, Values(ours, rows, {}), None))
+        self.assertEqual((text.heads, text.rows), (["1", "3", "5"], [("`a`: ms", ["1", "3", "5"])]))
+        self.assertEqual(in_brief(ours, Values(ours, rows, {})), ["**T** All<br>f<br>`n=x`: 1; 3; 5", "`a` 1; 3; 5"])
+        self.assertEqual(shown_columns(dataclasses.replace(ours, columns={}), [1, 2, 3, 4]), [1, 2, 3, 4])
+
+    def test_dashes_that_have_one_reason_are_not_listed(self):
+        ours = Table("T", "f", "", "n={x}", (Line("a", "ms"), Line("b", "ms")), own_columns=(1, 2))
+        rows = {"f": [{"variant": variant, "problem": f"n={n}", "configuration": "default", "time_ns": "1"}
+                      for variant, n in (("a", 1), ("b", 2))]}
+        failed = [{"variant": variant, "problem": f"n={n}", "configuration": "default", "status": "not_measured",
+                   "reason": "time budget", "time_ns": ""} for variant, n in (("a", 2), ("b", 1))]
+        every, one = (section(ours, Values(ours, rows, {}, failed={"": {"f": of}}), None) for of in (failed, failed[:1]))
+        self.assertIn("A dash: not measured (time budget).", every)
+        self.assertIn("Without a time, not measured (time budget): `a` at 2.", one)
 
     def test_a_share_is_of_what_could_be_gone(self):
         ours = Table("T", "f", "", "n={x}", (Line("a", "ms"), Line("b", "ms"), Line("c", "ms"), Share("hidden", 0, 1, 2)),
@@ -201,6 +229,24 @@ class LikeForLike(unittest.TestCase):
 
         found = newest([row("2")], [row("1"), row("3", "block=1")])
         self.assertEqual([r["time_ns"] for r in matching(found, "a", frozenset({"n=1"}))], ["2", "3"])
+
+
+class Rows(unittest.TestCase):
+    """A table as one row says what its section says, whose cells are held against their rows above."""
+
+    def test_a_row_has_the_lines_of_the_section(self):
+        h200, cpu = both()
+        for ours in ALL_TABLES:
+            printed = PRINTED.get(ours.identity) if not ours.own_columns else None
+            values = Values(ours, h200.rows, h200.device, {CPU: cpu.rows})
+            about, *cells = in_brief(ours, values, printed)
+            text = Text(section(ours, values, printed))
+            self.assertEqual(cells[-1].split("<br>") if cells[-1] else [],
+                             [f"{label.removesuffix(': ms')} {'; '.join(shown)}" for label, shown in text.rows], ours.identity)
+            self.assertIn(f"**{ours.identity}** ", about)
+            named = frozenset().union(*map(parts, re.findall("`([^`]*)`", about)))
+            self.assertLessEqual(text.common, named, ours.identity)
+            self.assertEqual(len(cells), 2 if printed else 1)
 
 
 class Pages(unittest.TestCase):

@@ -1,5 +1,5 @@
 // The winner's curse: trees trained on the even rounds of every measurement, judged on the odd ones, in which what won
-// by luck does not win again. Prints the table of docs/performance/selectors.md.
+// by luck does not win again. Prints what docs/performance/selectors.md says of it.
 
 #include <fmt/format.h>
 

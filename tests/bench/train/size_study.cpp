@@ -1,6 +1,6 @@
 // Leaves against regret: for the sizes that training may choose among, the regret of a device's tree on unseen
-// problems. Prints the rows of docs/performance/selectors.md: per family and device, sizes that differ by a quarter or
-// more, the chosen one in bold.
+// problems. Prints what docs/performance/selectors.md shows some of: per family and device, sizes that differ by a
+// quarter or more, the chosen one in bold.
 //
 //   size_study [DEVICE ...]     default: all of the evidence that have unseen problems
 

@@ -1,5 +1,6 @@
 // What variants and trees are worth: which few variants do nearly as well as all, what trees would be without some, and
-// what the tree of each device costs on the others. Prints the tables of docs/performance/selectors.md; writes nothing.
+// what the tree of each device costs on the others. Prints what docs/performance/selectors.md says of it, and writes
+// nothing.
 //
 //   variant_study --help
 
