@@ -71,7 +71,8 @@ foreach(name verify_command_test compare_command_test show_command_test wisdom_c
   add_dependencies(${name} espalier)
 endforeach()
 
-if(NOT ESPALIER_CUDA)  # what these read is the same in every build
+# What these read is the same in every build; under the sanitizers they would take minutes for what learn/ tests there.
+if(NOT ESPALIER_CUDA AND NOT ESPALIER_SANITIZE)
   espalier_test(train_command_test espalier_records espalier_all_variants_executor)
   target_compile_definitions(train_command_test PRIVATE ESPALIER_PROGRAM="$<TARGET_FILE:espalier>"
                              ESPALIER_RESULTS="${PROJECT_SOURCE_DIR}/results"

@@ -101,15 +101,16 @@ TEST_P(EveryGpuVariant, ComputesTheSameInWhateverOrderItsThreadsRun) {
     if (!device) GTEST_SKIP() << device::unavailable_reason();
     if (device->emulated && variant.gpu_only) GTEST_SKIP() << "needs a real GPU: the host executor does not run it";
 
-    // Every configuration gets an eighth of the edge cases that it supports, each another one.
-    constexpr std::size_t kShare = 8;
+    // Every configuration gets a part of the edge cases that it supports, each another one: an eighth, or less where
+    // all together run each case as it is.
+    const std::size_t share = std::max<std::size_t>(8, variant.configurations.size());
     for (std::size_t c = 0; c < variant.configurations.size(); ++c) {
         const Configuration& configuration = variant.configurations[c];
         auto edges = family->edge_cases();
         std::erase_if(edges,
                       [&](const EdgeCase& e) { return !family->supports(v, e.problem, configuration, *device); });
-        for (std::size_t e = c % std::min(kShare, std::max<std::size_t>(edges.size(), 1)); e < edges.size();
-             e += kShare) {
+        for (std::size_t e = c % std::min(share, std::max<std::size_t>(edges.size(), 1)); e < edges.size();
+             e += share) {
             SCOPED_TRACE(edges[e].problem + " " + configuration.text());
             const auto bench = family->bench(edges[e].problem, 1, edges[e].pattern, *device);
             const auto difference = find_nondeterminism([&](std::uint8_t poison) {
