@@ -19,6 +19,11 @@ void choose_published(SweepOptions& options, const std::vector<std::string>& tab
 /// The problems that a device's results have, whoever chose them.
 void choose_recorded(SweepOptions& options);
 
+/// Those of a file that ESPALIER_RECORD names, or of lines "family=... problem=..." alone: by family the ones first
+/// that took the longest in all, then those that were asked for most often. Throws Failure for a file that cannot be
+/// read or has none, and names the line of what is no problem.
+void choose_listed(SweepOptions& options, const std::string& file);
+
 /// Of the records on file those that counters should explain (`cases_to_count`).
 void choose_what_explains(SweepOptions& options);
 

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +18,7 @@
 #include "kernels/api/progress.hpp"
 #include "kernels/dispatch/dispatch.hpp"
 #include "kernels/dispatch/explain.hpp"
+#include "kernels/dispatch/recorded_problems.hpp"
 
 namespace espalier {
 
@@ -113,6 +116,30 @@ void enqueue(const Planned<Call>& planned, const Pointers<N>& pointers, Stream s
     bring_back(planned.transport, planned.arrays, at, pointers, stream);
 }
 
+/// Tells the recorder of calls, if there is one, of a call that ended well.
+class CallClock {
+public:
+    CallClock() {
+        if (records_problems()) start_ = std::chrono::steady_clock::now();
+    }
+
+    /// `waited`: the results are there, and the time is the call's. Without memory the call is not counted.
+    template <class Call>
+    void stop(const Planned<Call>& planned, bool waited) const noexcept try {
+        if (!start_) return;
+        const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - *start_;
+        record_problem({.family = tables<decltype(Call::problem)>().family,
+                        .problem = problem_key(planned.call.problem, true),
+                        .device = planned.info().key,
+                        .threads = planned.transport.on_gpu() ? 0 : planned.threads},
+                       waited ? std::optional(took.count()) : std::nullopt);
+    } catch (const std::bad_alloc&) {
+    }
+
+private:
+    std::optional<std::chrono::steady_clock::time_point> start_;
+};
+
 /// Runs a plan: checks everything, then enqueues.
 template <class Call, std::size_t N>
 Result<void> run_planned(const Planned<Call>& planned, const Pointers<N>& pointers, Stream stream,
@@ -122,9 +149,11 @@ Result<void> run_planned(const Planned<Call>& planned, const Pointers<N>& pointe
     if (!planned.in_place || planned.variant_bytes > 0)
         if (auto error = wrong_workspace(planned.transport, planned.arrays, pointers, planned.variant_bytes, workspace))
             return *error;
+    const CallClock clock;
     const CurrentDevice current(*planned.transport.device);
     enqueue(planned, pointers, stream, workspace,
             std::min(planned.threads, device::allowed_threads(planned.asked_threads, planned.threads)));
+    clock.stop(planned, !planned.transport.on_gpu());
     return {};
 }
 
@@ -154,13 +183,16 @@ template <class Call, std::size_t N>
 Result<void> run_once(const Planned<Call>& planned, const Pointers<N>& pointers, const Options& options) {
     const Transport& transport = planned.transport;
     if (auto error = wrong_arrays(transport, planned.arrays, pointers, {})) return *error;
+    const CallClock clock;
     const CurrentDevice current(*transport.device);
     WaitOnError waiting(transport.on_gpu() && transport.memory == Memory::host, options.stream);
     const CallMemory memory(transport, copies_bytes(transport, planned.arrays, pointers) + planned.variant_bytes,
                             options.stream);
     enqueue(planned, pointers, options.stream, memory.span(), planned.threads);
     waiting.disarm();
-    if (transport.on_gpu() && (options.wait || transport.memory == Memory::host)) device::synchronize(options.stream);
+    const bool waits = options.wait || transport.memory == Memory::host;
+    if (transport.on_gpu() && waits) device::synchronize(options.stream);
+    clock.stop(planned, waits || !transport.on_gpu());
     return {};
 }
 

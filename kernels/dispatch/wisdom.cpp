@@ -17,7 +17,7 @@
 #include "kernels/core/printable.hpp"
 #include "kernels/device/kernel_module.hpp"
 #include "kernels/dispatch/families.hpp"
-#include "kernels/dispatch/wisdom_file.hpp"
+#include "kernels/dispatch/appended_line.hpp"
 #include "kernels/json/bad_data.hpp"
 #include "kernels/json/regular_file.hpp"
 
@@ -107,7 +107,7 @@ public:
         use(entry);
         if (file_.empty()) return;
         try {
-            append_wisdom_line(file_, wisdom_line(entry));
+            append_line(file_, wisdom_line(entry));
         } catch (const BadData& error) {
             say_of(file_, printable(file_) + ": " + error.what());
         }

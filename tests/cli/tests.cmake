@@ -65,7 +65,7 @@ foreach(name locate_command_test locate_sums_test locate_formats_test locate_fol
   add_dependencies(${name} espalier)
 endforeach()
 
-foreach(name verify_command_test compare_command_test show_command_test wisdom_command_test)
+foreach(name verify_command_test compare_command_test show_command_test wisdom_command_test recorded_problems_test)
   espalier_test(${name} espalier_records espalier_all_variants)
   target_compile_definitions(${name} PRIVATE ESPALIER_PROGRAM="$<TARGET_FILE:espalier>")
   add_dependencies(${name} espalier)

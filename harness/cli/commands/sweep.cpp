@@ -28,7 +28,7 @@ namespace {
 struct Arguments {
     MeasuringOptions measuring;
     std::string effort = "standard", cache = "auto", verify = "auto", counters = "auto";
-    std::string noise = "0.5%", shard, suite, results;
+    std::string noise = "0.5%", shard, suite, results, problems;
     std::vector<std::string> axes, tables;
     int drawn = 0;
     bool no_merge = false, no_ceilings = false, quick = false;
@@ -61,6 +61,7 @@ SweepOptions interpret(const Arguments& arguments) {
         if (options.journal_folder == SweepOptions{}.journal_folder) options.journal_folder /= "published";
     }
     if (arguments.suite == "recorded") choose_recorded(options);
+    if (!arguments.problems.empty()) choose_listed(options, arguments.problems);
     options.merge = !arguments.no_merge;
     options.ceilings = !arguments.no_ceilings;
     if (options.counters == CounterMode::only && !options.problems && options.axes.empty())
@@ -126,6 +127,13 @@ void add_problem_options(CLI::App& command, Arguments& arguments) {
         ->check(positive())
         ->excludes(axes)
         ->excludes(suite);
+    command
+        .add_option("--problems", arguments.problems,
+                    "those of this file, which a program wrote that ran with ESPALIER_RECORD=FILE; the ones that took "
+                    "it longest first")
+        ->excludes(axes)
+        ->excludes(suite)
+        ->excludes("--drawn");
 }
 
 }  // namespace

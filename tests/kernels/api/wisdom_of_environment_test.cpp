@@ -56,7 +56,7 @@ TEST_F(WisdomOfEnvironment, ManyProcessesAndThreadsAppendAtOnce) {
     std::ifstream lines(path_);
     std::set<std::string> problems;
     for (std::string line; std::getline(lines, line);)
-        if (!line.empty()) problems.insert(read_wisdom_line(line).problem);  // see append_wisdom_line
+        if (!line.empty()) problems.insert(read_wisdom_line(line).problem);  // see append_line
     EXPECT_EQ(problems.size(), 240U);
 }
 

@@ -1,4 +1,4 @@
-#include "kernels/dispatch/wisdom_file.hpp"
+#include "kernels/dispatch/appended_line.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -45,7 +45,7 @@ private:
 
 }  // namespace
 
-void append_wisdom_line(const std::string& path, std::string_view line) {
+void append_line(const std::string& path, std::string_view line) {
     const int descriptor = open_to_append(path);
     if (descriptor < 0) refuse_to_append(errno);
     const ClosedAtEnd closed(descriptor);
