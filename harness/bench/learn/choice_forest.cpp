@@ -5,46 +5,39 @@
 #include <limits>
 #include <numbers>
 #include <numeric>
+#include <set>
 #include <span>
+#include <utility>
+
+#include "harness/bench/learn/forest.hpp"
+#include "harness/bench/learn/learn.hpp"
+#include "harness/bench/learn/splitmix64.hpp"
 
 namespace espalier::bench::learn {
 namespace {
 
-/// Numbers by S. Vigna: the standard leaves open what its distributions return.
-class SplitMix {
+class ChoiceForestGrower {
 public:
-    explicit SplitMix(std::uint64_t seed) : state_(seed) {}
-    double next() {
-        std::uint64_t z = state_ += 0x9E3779B97F4A7C15ULL;
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-        return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
-    }
-    std::size_t below(std::size_t count) { return static_cast<std::size_t>(next() * static_cast<double>(count)); }
-
-private:
-    std::uint64_t state_;
-};
-
-class ForestGrower {
-public:
-    ForestGrower(const Lesson& lesson, const std::vector<std::size_t>& choices, std::size_t combinations,
+    ChoiceForestGrower(const Lesson& lesson, std::span<const std::size_t> choices, std::size_t combinations,
                  const ForestOptions& options)
-        : lesson_(lesson), matrix_(lesson.matrix), options_(options), choices_(choices), random_(options.seed) {
+        : matrix_(lesson.matrix),
+          options_(options),
+          least_(std::max(options.least, lesson.matrix.rows() / kMostLeaves)),
+          choices_(choices),
+          random_(options.seed) {
         set_inputs(combinations);
         const std::size_t rows = matrix_.rows(), width = choices.size();
         columns_.resize(rows * forest_.columns());
-        cells_.resize(rows * width), known_.resize(rows * width), loss_.resize(rows * width);
+        cells_.resize(rows * width), known_.resize(rows * width);
         for (std::size_t r = 0; r < rows; ++r) {
             forest_.read(matrix_.row(r).data(), &columns_[r * forest_.columns()]);
             const int weight = r < lesson.measured ? static_cast<int>(options.weight) : 1;
             for (std::size_t i = 0; i < width; ++i) {
-                const double log = std::min(matrix_.log_slowdown(r, choices[i]) * std::numbers::log2e, options.most);
+                const double log = std::min(matrix_.log_slowdown(r, choices[i]) * std::numbers::log2e, options.octaves);
                 const int steps = static_cast<int>(std::lround(log * ChoiceForest::kStepsPerOctave));
                 const bool supported = matrix_.state(r, choices[i]) != CellState::unsupported;
                 known_[r * width + i] = supported ? weight : 0;
                 cells_[r * width + i] = supported ? weight * steps : 0;
-                loss_[r * width + i] = weight * steps;
             }
         }
     }
@@ -84,7 +77,7 @@ private:
         for (std::size_t s = 0; s < combinations; ++s)
             for (const ForestInput& input : forest_.inputs)
                 forest_.factors.push_back(
-                    input.kind == ForestInput::Kind::logarithm ? static_cast<std::int8_t>(random_.below(3)) - 1 : 0);
+                    input.kind == ForestInput::Kind::logarithm ? static_cast<std::int8_t>(below(3) - 1) : 0);
     }
 
     /// Of a node's problems, by choice.
@@ -97,13 +90,13 @@ private:
 
     void grow(Rows rows, const std::vector<std::uint8_t>& parent) {
         const std::size_t width = choices_.size(), at = forest_.nodes.size();
-        std::vector<std::int64_t> total(width), known(width), loss(width);
-        sum(rows, cells_, total), sum(rows, known_, known), sum(rows, loss_, loss);
+        std::vector<std::int64_t> total(width), known(width);
+        sum(rows, cells_, total), sum(rows, known_, known);
         std::vector<std::uint8_t> values(width);
         for (std::size_t c = 0; c < width; ++c)
             values[c] = known[c] == 0 ? parent[c] : static_cast<std::uint8_t>((total[c] + known[c] / 2) / known[c]);
         forest_.nodes.emplace_back();
-        const Split split = rows.size() < 2 * options_.least ? Split{} : draw(rows, total, known, loss);
+        const Split split = rows.size() < 2 * least_ ? Split{} : draw(rows, total, known);
         if (split.gain <= 0) {
             const auto leaf = static_cast<std::uint32_t>(forest_.leaves.size() / width) - first_leaf_;
             forest_.nodes[at].next = static_cast<std::uint16_t>(leaf);
@@ -119,12 +112,15 @@ private:
         grow(rows.subspan(count), values);
     }
 
+    std::size_t below(std::size_t count) {
+        return static_cast<std::size_t>(random_.next() * static_cast<double>(count));
+    }
+
     [[nodiscard]] float value(std::uint32_t row, std::size_t column) const {
         return columns_[row * forest_.columns() + column];
     }
 
-    Split draw(Rows rows, const std::vector<std::int64_t>& total, const std::vector<std::int64_t>& known,
-               const std::vector<std::int64_t>& loss) {
+    Split draw(Rows rows, const std::vector<std::int64_t>& total, const std::vector<std::int64_t>& known) {
         const std::size_t width = choices_.size();
         Split best;
         std::vector<std::int64_t> yes(width), yes_known(width);
@@ -136,25 +132,15 @@ private:
             holds.clear();
             for (const std::uint32_t r : rows)
                 if (value(r, column) <= threshold) holds.push_back(r);
-            if (std::min(holds.size(), rows.size() - holds.size()) < options_.least) continue;
+            if (std::min(holds.size(), rows.size() - holds.size()) < least_) continue;
+            sum(holds, cells_, yes), sum(holds, known_, yes_known);
             double gain = 0;
-            if (options_.by_loss) {
-                sum(holds, loss_, yes);
-                std::int64_t best_yes = std::numeric_limits<std::int64_t>::max(), best_no = best_yes, all = best_yes;
-                for (std::size_t c = 0; c < width; ++c) {
-                    best_yes = std::min(best_yes, yes[c]), best_no = std::min(best_no, loss[c] - yes[c]);
-                    all = std::min(all, loss[c]);
-                }
-                gain = static_cast<double>(all - best_yes - best_no);
-            } else {
-                sum(holds, cells_, yes), sum(holds, known_, yes_known);
-                for (std::size_t c = 0; c < width; ++c) {
-                    const auto y = static_cast<double>(yes[c]), n = static_cast<double>(total[c] - yes[c]);
-                    const auto yk = static_cast<double>(yes_known[c]), nk = static_cast<double>(known[c] - yes_known[c]);
-                    if (yk == 0 || nk == 0) continue;
-                    const double apart = y / yk - n / nk;
-                    gain += apart * apart * (yk * nk / (yk + nk));
-                }
+            for (std::size_t c = 0; c < width; ++c) {
+                const auto y = static_cast<double>(yes[c]), n = static_cast<double>(total[c] - yes[c]);
+                const auto yk = static_cast<double>(yes_known[c]), nk = static_cast<double>(known[c] - yes_known[c]);
+                if (yk == 0 || nk == 0) continue;
+                const double apart = y / yk - n / nk;
+                gain += apart * apart * (yk * nk / (yk + nk));
             }
             if (gain > best.gain) best = {gain, column, threshold};
         }
@@ -174,27 +160,45 @@ private:
         for (std::size_t c = 0; c < forest_.columns(); ++c)
             if (const auto [low, high] = range(rows, c); low < high) columns.push_back(c);
         const std::size_t count = std::min(options_.tried, columns.size());
-        for (std::size_t i = 0; i < count; ++i) std::swap(columns[i], columns[i + random_.below(columns.size() - i)]);
+        for (std::size_t i = 0; i < count; ++i) std::swap(columns[i], columns[i + below(columns.size() - i)]);
         columns.resize(count);
         return columns;
     }
 
-    const Lesson& lesson_;
+    static constexpr std::size_t kMostLeaves = 1000;  ///< of a tree, so that forests of any lesson are small
+
     const Matrix& matrix_;
     const ForestOptions& options_;
-    const std::vector<std::size_t>& choices_;
-    SplitMix random_;
+    std::size_t least_;  ///< problems in a leaf
+    std::span<const std::size_t> choices_;
+    SplitMix64 random_;
     ChoiceForest forest_;
     std::uint32_t first_leaf_ = 0;
     std::vector<float> columns_;               ///< problems x columns
-    std::vector<int> cells_, known_, loss_;    ///< problems x choices
+    std::vector<int> cells_, known_;    ///< problems x choices
 };
 
 }  // namespace
 
-ChoiceForest distil_forest(const Lesson& lesson, const std::vector<std::size_t>& choices, std::size_t combinations,
+Lesson whole_lesson(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options) {
+    std::vector<std::size_t> drawn(matrix.drawn ? matrix.drawn->count : 0);
+    std::iota(drawn.begin(), drawn.end(), std::size_t{0});
+    if (drawn.empty()) return lesson_of(matrix, rows, {}, {}, options);
+    return lesson_of(matrix, rows, drawn, predict(matrix, rows, matrix.drawn->values, options), options);
+}
+
+std::vector<std::size_t> choices_beside(const Matrix& matrix, const Tree& tree) {
+    std::set<std::size_t> variants;
+    for (const TreeLeaf& leaf : tree.leaves)
+        for (const std::size_t c : leaf.ranking) variants.insert(matrix.candidates[c].variant);
+    std::vector<std::size_t> choices = matrix.all_candidates();
+    std::erase_if(choices, [&](std::size_t c) { return !variants.contains(matrix.candidates[c].variant); });
+    return choices;
+}
+
+ChoiceForest distil_forest(const Lesson& lesson, std::span<const std::size_t> choices, std::size_t combinations,
                      const ForestOptions& options) {
-    return ForestGrower(lesson, choices, combinations, options).grow();
+    return ChoiceForestGrower(lesson, choices, combinations, options).grow();
 }
 
 }  // namespace espalier::bench::learn

@@ -7,7 +7,8 @@
 // devices=A,B families=A,B   default: the evidence's, all with unseen problems
 // folds=10                   so many of the ten
 // unseen=1                   0: held-out problems alone
-// forests=T:L:C:M:B:W,...    trees, problems in a leaf, columns tried, most octaves, 1: splits by loss, weight
+// forests=16:12:32:1:16,...  as in ForestOptions: trees, problems in a leaf, columns tried, octaves, weight; default:
+//                            what training grows
 
 #include <fmt/format.h>
 
@@ -18,7 +19,6 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -57,7 +57,7 @@ struct Study {
 };
 
 std::string name_of(const ForestOptions& o) {
-    return fmt::format("{}:{}:{}:{}:{:d}:{}", o.trees, o.least, o.tried, o.most, o.by_loss, o.weight);
+    return fmt::format("{}:{}:{}:{}:{}", o.trees, o.least, o.tried, o.octaves, o.weight);
 }
 
 ForestOptions parse(const std::string& text) {
@@ -67,19 +67,8 @@ ForestOptions parse(const std::string& text) {
     const auto take = [&](auto& value) {
         if (std::getline(in, item, ':')) value = static_cast<std::remove_reference_t<decltype(value)>>(std::stod(item));
     };
-    take(o.trees), take(o.least), take(o.tried), take(o.most), take(o.by_loss), take(o.weight);
+    take(o.trees), take(o.least), take(o.tried), take(o.octaves), take(o.weight);
     return o;
-}
-
-/// The variants that a tree ranks: those that the library holds.
-Rows choices_of(const Matrix& matrix, const Tree& tree) {
-    std::set<std::size_t> variants;
-    for (const TreeLeaf& leaf : tree.leaves)
-        for (const std::size_t c : leaf.ranking) variants.insert(matrix.candidates[c].variant);
-    Rows choices;
-    for (const std::size_t c : matrix.all_candidates())
-        if (variants.contains(matrix.candidates[c].variant)) choices.push_back(c);
-    return choices;
 }
 
 /// Choices by what a forest says of a problem.
@@ -113,12 +102,6 @@ std::string figures(std::vector<double> logs) {
                        logs.size());
 }
 
-Lesson lesson_for(const Matrix& matrix, const Rows& rows, const LearnOptions& options) {
-    Rows drawn(matrix.drawn->count);
-    std::iota(drawn.begin(), drawn.end(), std::size_t{0});
-    return lesson_of(matrix, rows, drawn, predict(matrix, rows, matrix.drawn->values, options), options);
-}
-
 std::size_t bytes_of(const ChoiceForest& forest) {
     return forest.nodes.size() * sizeof(ChoiceForest::Node) + forest.leaves.size() + forest.factors.size();
 }
@@ -131,7 +114,7 @@ void held_out(const Study& study, const Trained& trained, const LearnOptions& op
         if (done++ == study.number("folds", 10)) break;
         Matrix seen = matrix;
         if (!matrix.log_times.empty()) impute(seen, fold.training);
-        const Lesson lesson = lesson_for(seen, fold.training, options);
+        const Lesson lesson = whole_lesson(seen, fold.training, options);
         const Tree tree = learn(seen, fold.training, options);
         const auto predicted = predict(seen, fold.training, seen.values_of(fold.held_out), options);
         std::map<std::string, std::vector<std::size_t>> picks;
@@ -182,7 +165,7 @@ void unseen(const Study& study, const Trained& trained, const DeviceInfo& device
                        problem);
     };
     print("0 tree", grades_of(grade(records, by_tree)), "");
-    const Lesson lesson = lesson_for(matrix, matrix.all(), options);
+    const Lesson lesson = whole_lesson(matrix, matrix.all(), options);
     for (const ForestOptions& o : study.forests) {
         const auto before = std::chrono::steady_clock::now();
         const ChoiceForest forest = distil_forest(lesson, choices, options.combinations, o);
@@ -203,13 +186,14 @@ void study_device(const Study& study, const std::string& key) {
     const TrainedDevice device = train_device(
         key, {.results = ESPALIER_RESULTS, .output = fs::path(ESPALIER_RESULTS) / "../kernels/selectors", .evidence = {}},
         study.list("families"), options);
+    if (!fs::exists(unseen_folder(fs::path(ESPALIER_RESULTS) / key))) return;
     const DeviceResults of_unseen = load_results(unseen_folder(fs::path(ESPALIER_RESULTS) / key), {});
     for (const Trained& trained : device.families) {
         const auto records = cases_of(of_unseen, trained.family->name());
         if (records.empty()) continue;
         LearnOptions learn = options.learn;
         learn.pruning = trained.pruning;
-        const Rows choices = choices_of(trained.evidence.matrix, trained.tree);
+        const Rows choices = choices_beside(trained.evidence.matrix, trained.tree);
         fmt::print("{} {}: {} of {} choices, {} problems\n", trained.family->name(), key, choices.size(),
                    trained.evidence.matrix.candidates.size(), trained.evidence.matrix.rows());
         if (study.number("unseen", 1) != 0) unseen(study, trained, device.device, learn, choices, records);
@@ -229,5 +213,7 @@ int main(int count, char** arguments) {
         study.settings[argument.substr(0, argument.find('='))] = argument.substr(argument.find('=') + 1);
     }
     for (const std::string& text : study.list("forests")) study.forests.push_back(learn::parse(text));
-    for (const std::string& key : study.list("devices")) learn::study_device(study, key);
+    if (study.forests.empty()) study.forests.emplace_back();
+    const auto devices = study.list("devices");
+    for (const std::string& key : devices.empty() ? evidence_devices(ESPALIER_RESULTS) : devices) learn::study_device(study, key);
 }
