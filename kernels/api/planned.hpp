@@ -76,8 +76,8 @@ std::size_t variant_workspace(const DispatchResult<P>& decision, const P& proble
 
 /// Decides a valid call. Measures nothing.
 template <class Call>
-Result<Planned<Call>> decide_call(const DeviceState& device, Call call, const Options& options,
-                                  const Demands& demands, Effort effort = Effort::tree) {
+Result<Planned<Call>> decide_call(const DeviceState& device, Call call, const Options& options, const Demands& demands,
+                                  Effort effort = Effort::tree) {
     const int threads = threads_for(device, options);
     auto decision = decide(call.problem, device.on_threads(threads), options.variant, demands);
     if (!decision) return decision.error();

@@ -36,7 +36,8 @@ struct TrialChoice {
 };
 
 /// The choices to time for a problem, each once, the tree's first: those that the forest ranks first, if there is one,
-/// those of the leaf's ranking in their order, then other configurations of their variants, then, if all are wanted or no tree says any, everything else.
+/// those of the leaf's ranking in their order, then other configurations of their variants, then, if all are wanted or
+/// no tree says any, everything else.
 template <class P>
 class TrialChoices {
 public:

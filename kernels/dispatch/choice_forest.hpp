@@ -33,9 +33,9 @@ struct ChoiceForest {
     struct Node {
         static constexpr std::uint16_t kLeaf = 0xFFFF;
 
-        float threshold = 0;           ///< at most that
-        std::uint16_t input = kLeaf;   ///< or a sum: those come behind the inputs
-        std::uint16_t next = 0;        ///< nodes to skip where a test fails; of a leaf its place in the tree
+        float threshold = 0;          ///< at most that
+        std::uint16_t input = kLeaf;  ///< or a sum: those come behind the inputs
+        std::uint16_t next = 0;       ///< nodes to skip where a test fails; of a leaf its place in the tree
     };
     struct Tree {
         std::uint32_t node = 0, leaf = 0;  ///< its first ones

@@ -116,8 +116,7 @@ Explanation explanation_of(const DispatchResult<P>& decision, const Tables<P>& t
 /// Explains the decision of `decide` with the same arguments, or of `predict`.
 template <class P>
 Result<Explanation> explain(const Tables<P>& tables, const P& problem, const DeviceInfo& device,
-                            const ForcedVariant* forced, const Demands& demands = {},
-                            Effort effort = Effort::tree) {
+                            const ForcedVariant* forced, const Demands& demands = {}, Effort effort = Effort::tree) {
     auto decision = decide(tables, problem, device, forced, demands);
     if (!decision) return decision.error();
     if (effort == Effort::predict) predict(decision.value(), tables, problem, device, demands);

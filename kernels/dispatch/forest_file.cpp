@@ -60,7 +60,8 @@ public:
     /// A number of entries that take at least so many bytes each.
     std::size_t count(std::size_t bytes_each, std::size_t most) {
         const std::size_t count = get<std::uint32_t>();
-        if (count > most || count > rest_.size() / std::max<std::size_t>(bytes_each, 1)) throw BadData("it has impossible sizes");
+        if (count > most || count > rest_.size() / std::max<std::size_t>(bytes_each, 1))
+            throw BadData("it has impossible sizes");
         return count;
     }
     std::string name() { return std::string(take(get<std::uint8_t>())); }
@@ -175,7 +176,8 @@ std::string forest_bytes(const ForestFile& file) {
     writer.count(forest.sums());
     for (const std::int8_t factor : forest.factors) writer.add(static_cast<std::uint8_t>(factor));
     writer.count(file.choices.size());
-    for (const ForestFile::Choice& choice : file.choices) writer.name(choice.variant), writer.name(choice.configuration);
+    for (const ForestFile::Choice& choice : file.choices)
+        writer.name(choice.variant), writer.name(choice.configuration);
     writer.count(forest.trees.size());
     for (std::size_t t = 0; t < forest.trees.size(); ++t) {
         const bool last = t + 1 == forest.trees.size();

@@ -83,8 +83,9 @@ std::optional<ForestFile> detail::forest_in(const std::string& path, std::string
     if (file.family != family || file.device_key != device_key)
         throw BadData("it is of " + file.family + " on " + file.device_key + ": copy the right one there");
     if (file.data_sha256 != data_sha256)
-        throw BadData("it was not trained from the data of the tree: run `espalier train --forests` again, or take both"
-                      " from one place");
+        throw BadData(
+            "it was not trained from the data of the tree: run `espalier train --forests` again, or take both"
+            " from one place");
     return file;
 }
 

@@ -18,8 +18,8 @@
 
 namespace espalier {
 
-/// Reads forests from there, as <folder>/<family>/<device-key>.forest, in place of the folder ESPALIER_FORESTS or, where
-/// that is not set, share/espalier/forests beside the library. Those of loaded trees lie beside their trees.
+/// Reads forests from there, as <folder>/<family>/<device-key>.forest, in place of the folder ESPALIER_FORESTS or,
+/// where that is not set, share/espalier/forests beside the library. Those of loaded trees lie beside their trees.
 void set_forest_folder(std::string folder);
 
 /// Why forests of a family are not used; empty if nothing is wrong.

@@ -8,10 +8,11 @@ namespace espalier::bench::learn {
 std::string forest_of(const Trained& trained, const DeviceInfo& device, const LearnOptions& options) {
     const Matrix& matrix = trained.evidence.matrix;
     const auto choices = choices_beside(matrix, trained.tree);
-    ForestFile file{.family = std::string(trained.family->name()),
-                    .device_key = device.key,
-                    .data_sha256 = trained.evidence.data_sha256,
-                    .forest = distil_forest(whole_lesson(matrix, matrix.all(), options), choices, options.combinations)};
+    ForestFile file{
+        .family = std::string(trained.family->name()),
+        .device_key = device.key,
+        .data_sha256 = trained.evidence.data_sha256,
+        .forest = distil_forest(whole_lesson(matrix, matrix.all(), options), choices, options.combinations)};
     const auto features = trained.family->features();
     for (const FeatureInfo& feature : features) file.features.emplace_back(feature.name);
     for (const ForestInput& input : file.forest.inputs)
@@ -19,8 +20,8 @@ std::string forest_of(const Trained& trained, const DeviceInfo& device, const Le
             input.kind == ForestInput::Kind::is ? features[input.feature].categories[input.category] : "");
     for (const std::size_t c : choices) {
         const VariantInfo& variant = trained.family->variants()[matrix.candidates[c].variant];
-        file.choices.push_back({std::string(variant.name),
-                                variant.configurations[matrix.candidates[c].configuration].text()});
+        file.choices.push_back(
+            {std::string(variant.name), variant.configurations[matrix.candidates[c].configuration].text()});
     }
     return forest_bytes(file);
 }

@@ -19,7 +19,7 @@ namespace {
 class ChoiceForestGrower {
 public:
     ChoiceForestGrower(const Lesson& lesson, std::span<const std::size_t> choices, std::size_t combinations,
-                 const ForestOptions& options)
+                       const ForestOptions& options)
         : matrix_(lesson.matrix),
           options_(options),
           least_(std::max(options.least, lesson.matrix.rows() / kMostLeaves)),
@@ -174,8 +174,8 @@ private:
     SplitMix64 random_;
     ChoiceForest forest_;
     std::uint32_t first_leaf_ = 0;
-    std::vector<float> columns_;               ///< problems x columns
-    std::vector<int> cells_, known_;    ///< problems x choices
+    std::vector<float> columns_;      ///< problems x columns
+    std::vector<int> cells_, known_;  ///< problems x choices
 };
 
 }  // namespace
@@ -197,7 +197,7 @@ std::vector<std::size_t> choices_beside(const Matrix& matrix, const Tree& tree) 
 }
 
 ChoiceForest distil_forest(const Lesson& lesson, std::span<const std::size_t> choices, std::size_t combinations,
-                     const ForestOptions& options) {
+                           const ForestOptions& options) {
     return ChoiceForestGrower(lesson, choices, combinations, options).grow();
 }
 

@@ -56,7 +56,7 @@ struct TrainedFile {
 
 struct TrainedDevice {
     DeviceInfo device;
-    std::vector<Trained> families;                   ///< in the order of their names
+    std::vector<Trained> families;   ///< in the order of their names
     std::vector<TrainedFile> files;  ///< the tree of every family, then forests; if evaluated, selector.json
     std::vector<std::optional<DecisionDiff>> diffs;  ///< per family: from the tree that its file holds
     std::vector<std::string> notices;

@@ -186,8 +186,8 @@ void judge_device(const Arguments& arguments, const SweepOptions& options, const
         for (const StaleVariant& stale : find_stale(records))
             to_stderr("{} {}: graded by old times: {}\n", device_key, name, printable(describe(stale)));
         const auto judge = [&](espalier::Effort effort) {
-            const learn::Judgement judgement = learn::judge(family_named(name), results.device, records, selectors,
-                                                            arguments.disturbed_too, effort);
+            const learn::Judgement judgement =
+                learn::judge(family_named(name), results.device, records, selectors, arguments.disturbed_too, effort);
             if (arguments.measuring.json) {
                 output.push_back(judgement_json(device_key, judgement));
             } else {

@@ -24,8 +24,8 @@
 #include <vector>
 
 #include "harness/bench/judge/unseen.hpp"
-#include "harness/bench/learn/forest.hpp"
 #include "harness/bench/learn/choice_forest.hpp"
+#include "harness/bench/learn/forest.hpp"
 #include "harness/bench/learn/imputation.hpp"
 #include "harness/bench/learn/in_family.hpp"
 #include "harness/bench/learn/ranking.hpp"
@@ -98,8 +98,8 @@ std::string figures(std::vector<double> logs) {
     std::ranges::sort(logs);
     const auto rank = [&](std::size_t percent) { return std::exp(logs[(percent * logs.size() + 99) / 100 - 1]); };
     const double sum = std::accumulate(logs.begin(), logs.end(), 0.0);
-    return fmt::format("{:.4f} {:.3f} {:.3f} of {}", std::exp(sum / static_cast<double>(logs.size())), rank(90), rank(99),
-                       logs.size());
+    return fmt::format("{:.4f} {:.3f} {:.3f} of {}", std::exp(sum / static_cast<double>(logs.size())), rank(90),
+                       rank(99), logs.size());
 }
 
 std::size_t bytes_of(const ChoiceForest& forest) {
@@ -156,12 +156,13 @@ void unseen(const Study& study, const Trained& trained, const DeviceInfo& device
             const Rows& choices, const std::vector<CaseRecord>& records) {
     const Matrix& matrix = trained.evidence.matrix;
     const auto print = [](const std::string& way, const Grades& g, const std::string& more) {
-        fmt::print("  unseen   {:<36} {:.4f} {:.3f} {:.3f} of {}, by time {:.3f}{}\n", way, g.regret.geomean, g.regret.p90,
-                   g.p99, g.regret.problems, g.time_weighted, more);
+        fmt::print("  unseen   {:<36} {:.4f} {:.3f} {:.3f} of {}, by time {:.3f}{}\n", way, g.regret.geomean,
+                   g.regret.p90, g.p99, g.regret.problems, g.time_weighted, more);
     };
     const auto by_tree = [&](const std::string& problem) {
         const Tree& tree = trained.tree;
-        return pick_of(trained, device, tree.leaves[tree.leaf_of(asked_values(*trained.family, matrix.columns, problem))].ranking,
+        return pick_of(trained, device,
+                       tree.leaves[tree.leaf_of(asked_values(*trained.family, matrix.columns, problem))].ranking,
                        problem);
     };
     print("0 tree", grades_of(grade(records, by_tree)), "");
@@ -171,11 +172,12 @@ void unseen(const Study& study, const Trained& trained, const DeviceInfo& device
         const ChoiceForest forest = distil_forest(lesson, choices, options.combinations, o);
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
         const auto pick = [&](const std::string& problem) {
-            return pick_of(trained, device, order_of(forest, choices, asked_values(*trained.family, matrix.columns, problem)),
-                           problem);
+            return pick_of(trained, device,
+                           order_of(forest, choices, asked_values(*trained.family, matrix.columns, problem)), problem);
         };
         print(name_of(o), grades_of(grade(records, pick)),
-              fmt::format("; {} bytes, {} leaves, {:.1f} s", bytes_of(forest), forest.leaves.size() / choices.size(), seconds));
+              fmt::format("; {} bytes, {} leaves, {:.1f} s", bytes_of(forest), forest.leaves.size() / choices.size(),
+                          seconds));
     }
 }
 
@@ -184,7 +186,8 @@ void study_device(const Study& study, const std::string& key) {
     options.evaluate = false;
     options.evidence.allow_mixed = options.evidence.allow_disturbed = true;
     const TrainedDevice device = train_device(
-        key, {.results = ESPALIER_RESULTS, .output = fs::path(ESPALIER_RESULTS) / "../kernels/selectors", .evidence = {}},
+        key,
+        {.results = ESPALIER_RESULTS, .output = fs::path(ESPALIER_RESULTS) / "../kernels/selectors", .evidence = {}},
         study.list("families"), options);
     if (!fs::exists(unseen_folder(fs::path(ESPALIER_RESULTS) / key))) return;
     const DeviceResults of_unseen = load_results(unseen_folder(fs::path(ESPALIER_RESULTS) / key), {});
@@ -215,5 +218,6 @@ int main(int count, char** arguments) {
     for (const std::string& text : study.list("forests")) study.forests.push_back(learn::parse(text));
     if (study.forests.empty()) study.forests.emplace_back();
     const auto devices = study.list("devices");
-    for (const std::string& key : devices.empty() ? evidence_devices(ESPALIER_RESULTS) : devices) learn::study_device(study, key);
+    for (const std::string& key : devices.empty() ? evidence_devices(ESPALIER_RESULTS) : devices)
+        learn::study_device(study, key);
 }

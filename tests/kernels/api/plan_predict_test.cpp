@@ -83,35 +83,39 @@ TEST_F(PredictedPlan, ComputesWhatTheTreesDoes) {
     constexpr ImageShape kShape{40, 30, 3};
     Filter5x5 filter;
     filter.fill(0.04F);
-    expect_same(
-        [&](const PlanOptions& how) { return plan_convolve_2d(cpu_, kShape, filter, Border::mirror, {}, how); },
-        [&](const auto& plan) {
-            std::vector<std::uint8_t> image(40 * 30 * 3), result(image.size());
-            for (std::size_t i = 0; i < image.size(); ++i) image[i] = static_cast<std::uint8_t>(i * 7);
-            Workspace workspace(plan);
-            expect_ok(plan.run({image.data(), kShape}, {result.data(), kShape}, nullptr, workspace.span()));
-            return std::vector<float>(result.begin(), result.end());
-        });
-    expect_same([&](const PlanOptions& how) { return plan_interpolate_traces(cpu_, {3, 50, 5, 4}, {}, how); },
+    expect_same([&](const PlanOptions& how) { return plan_convolve_2d(cpu_, kShape, filter, Border::mirror, {}, how); },
                 [&](const auto& plan) {
-                    std::vector<float> copies(3 * 5 * 54);
+                    std::vector<std::uint8_t> image(40 * 30 * 3), result(image.size());
+                    for (std::size_t i = 0; i < image.size(); ++i) image[i] = static_cast<std::uint8_t>(i * 7);
                     Workspace workspace(plan);
-                    expect_ok(plan.run(std::span(a).first(150), copies, nullptr, workspace.span()));
-                    return copies;
+                    expect_ok(plan.run({image.data(), kShape}, {result.data(), kShape}, nullptr, workspace.span()));
+                    return std::vector<float>(result.begin(), result.end());
                 });
+    expect_same(
+        [&](const PlanOptions& how) {
+            return plan_interpolate_traces(cpu_, {3, 50, 5, 4}, {}, how);
+        },
+        [&](const auto& plan) {
+            std::vector<float> copies(3 * 4 * 55);
+            Workspace workspace(plan);
+            expect_ok(plan.run(std::span(a).first(150), copies, nullptr, workspace.span()));
+            return copies;
+        });
 }
 
 TEST_F(PredictedPlan, ComputesNeighboursAndSums) {
     const std::vector<float> a = numbers(5000, 1), b = numbers(5000, 2);
-    expect_same([&](const PlanOptions& how) { return plan_select_smallest_k(cpu_, {20, 100, 5}, {}, how); },
-                [&](const auto& plan) {
-                    std::vector<float> values(100);
-                    std::vector<std::int32_t> indices(100);
-                    Workspace workspace(plan);
-                    expect_ok(plan.run(std::span(a).first(2000), {values.data(), indices.data()}, nullptr,
-                                       workspace.span()));
-                    return values;
-                });
+    expect_same(
+        [&](const PlanOptions& how) {
+            return plan_select_smallest_k(cpu_, {20, 100, 5}, {}, how);
+        },
+        [&](const auto& plan) {
+            std::vector<float> values(100);
+            std::vector<std::int32_t> indices(100);
+            Workspace workspace(plan);
+            expect_ok(plan.run(std::span(a).first(2000), values, indices, nullptr, workspace.span()));
+            return values;
+        });
     const Items queries{a.data(), 20, 5}, points{b.data(), 30, 5};
     expect_same([&](const PlanOptions& how) { return plan_pairwise_distances(cpu_, queries, points, {}, {}, {}, how); },
                 [&](const auto& plan) {
@@ -133,7 +137,9 @@ TEST_F(PredictedPlan, ComputesNeighboursAndSums) {
         });
     const std::vector<std::int32_t> delays(30 * 6, 4);
     expect_same(
-        [&](const PlanOptions& how) { return plan_coherent_sum(cpu_, {6, 40, 30, 20}, Coherence::sums, {}, how); },
+        [&](const PlanOptions& how) {
+            return plan_coherent_sum(cpu_, {6, 40, 30, 20}, Coherence::sums, {}, how);
+        },
         [&](const auto& plan) {
             std::vector<float> sums(30 * 40);
             Workspace workspace(plan);

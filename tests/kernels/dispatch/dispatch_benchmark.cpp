@@ -88,7 +88,8 @@ void ask_a_forest(benchmark::State& state) {
     for (std::size_t i = 0; i < 16 * forest.inputs.size(); ++i)
         forest.factors.push_back(static_cast<std::int8_t>(static_cast<int>(i * 7 % 3) - 1));
     for (std::size_t tree = 0; tree < 16; ++tree) {
-        forest.trees.push_back({static_cast<std::uint32_t>(forest.nodes.size()), static_cast<std::uint32_t>(512 * tree)});
+        forest.trees.push_back(
+            {static_cast<std::uint32_t>(forest.nodes.size()), static_cast<std::uint32_t>(512 * tree)});
         std::uint16_t leaf = 0;
         const auto grow = [&](const auto& self, std::uint16_t depth) -> void {
             if (depth == kDepth) return forest.nodes.push_back({0, ChoiceForest::Node::kLeaf, leaf++});

@@ -17,12 +17,13 @@ constexpr auto kLeaf = ChoiceForest::Node::kLeaf;
 
 /// Of the tree that `Dispatch` has: up to 32 wide the first choice is best, beyond that the second, a little.
 ForestFile small_forest() {
-    ForestFile file{.family = "convolution_2d",
-                    .device_key = "cpu-zen4-avx2-4t",
-                    .data_sha256 = "abc",
-                    .features = {"width", "border", "channels"},
-                    .categories = {"", "", "mirror"},
-                    .choices = {{"fast", "block=64"}, {"fast", "block=128"}, {"baseline", "default"}, {"unheard_of", "a=1"}}};
+    ForestFile file{
+        .family = "convolution_2d",
+        .device_key = "cpu-zen4-avx2-4t",
+        .data_sha256 = "abc",
+        .features = {"width", "border", "channels"},
+        .categories = {"", "", "mirror"},
+        .choices = {{"fast", "block=64"}, {"fast", "block=128"}, {"baseline", "default"}, {"unheard_of", "a=1"}}};
     file.forest = {.inputs = {{Kind::logarithm, 0, 0}, {Kind::evenness, 0, 0}, {Kind::is, 1, 0}},
                    .factors = {1, 0, 0},
                    .choices = 4,

@@ -45,8 +45,8 @@ enum {
 enum { ESPALIER_MEMORY_HOST = 0, ESPALIER_MEMORY_DEVICE = 1 };
 
 /**
- * How a plan finds what it runs: by wisdom and trees, by timing the choices of a leaf or all that there are, or by wisdom
- * and forests.
+ * How a plan finds what it runs: by wisdom and trees, by timing the choices of a leaf or all that there are, or by
+ * wisdom and forests.
  */
 enum {
     ESPALIER_EFFORT_TREE = 0,
