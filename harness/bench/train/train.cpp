@@ -266,12 +266,9 @@ std::vector<fs::path> orphans(const TrainingFolders& folders) {
     std::vector<fs::path> found;
     if (!fs::is_directory(folders.output)) return found;
     for (const auto& entry : fs::recursive_directory_iterator(folders.output)) {
-        constexpr std::string_view kEnding = ".tree";
-        std::string key = entry.path().filename().string();
-        if (!key.ends_with(kEnding)) continue;
-        key.resize(key.size() - kEnding.size());
+        if (entry.path().extension() != ".tree" && entry.path().extension() != ".forest") continue;
         const std::string family = entry.path().parent_path().filename().string();
-        if (!fs::exists(cases_file(folders.results / key, family))) found.push_back(entry.path());
+        if (!fs::exists(cases_file(folders.results / entry.path().stem(), family))) found.push_back(entry.path());
     }
     std::sort(found.begin(), found.end());
     return found;

@@ -156,6 +156,12 @@ TEST_F(Predict, GoesByTheTreeWithoutAForest) {
     EXPECT_EQ(runs(sized(20, 20)), "tree fast block=128");
 }
 
+TEST_F(Predict, FindsTheForestOfALoadedTreeBesideIt) {
+    set_forest_folder("/forests");
+    EXPECT_EQ(detail::forest_path("dot", "cpu-zen4", ""), "/forests/dot/cpu-zen4.forest");
+    EXPECT_EQ(detail::forest_path("dot", "cpu-zen4", "/own/cpu-zen4.tree"), "/own/cpu-zen4.forest");
+}
+
 TEST_F(Predict, UselessFilesAreIgnoredWithTheReason) {
     const auto ignored_with = [&](const ForestFile& file, const std::string& why) {
         const TemporaryFolder other;  // a file is read once
