@@ -19,6 +19,9 @@ install(DIRECTORY include/espalier ${ESPALIER_GENERATED_DIR}/include/espalier DE
         FILES_MATCHING PATTERN *.hpp PATTERN *.h)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/THIRD-PARTY-NOTICES ${PROJECT_SOURCE_DIR}/CHANGELOG.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# Forests of committed trees (kernels/dispatch/forests.cpp looks for them beside the library).
+install(DIRECTORY ${ESPALIER_SELECTORS_DIR}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/espalier/forests
+        FILES_MATCHING PATTERN "*.forest")
 install(EXPORT espalierTargets NAMESPACE espalier:: DESTINATION ${package_dir})
 
 configure_package_config_file(espalierConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/espalierConfig.cmake

@@ -27,8 +27,7 @@ std::string choice(const std::string& variant, const std::string& configuration)
 }
 
 /// Of the candidates that can run, the first one that is the explanation's variant and configuration here, or -1.
-std::ptrdiff_t place(const Explanation& explanation) {
-    const auto& ranking = explanation.ranking;
+std::ptrdiff_t place(const Explanation& explanation, const std::vector<Explanation::RankedChoice>& ranking) {
     for (std::size_t i = 0; i < ranking.size(); ++i)
         if (ranking[i].variant == explanation.variant && ranking[i].infeasible.empty() &&
             (ranking[i].same_as.empty() ? ranking[i].configuration : ranking[i].same_as) == explanation.configuration)
@@ -46,11 +45,12 @@ std::string tree_in_words(const Explanation& explanation) {
            " (here: " + (difference.empty() ? "nothing that is known differs" : difference) + ")" + loaded;
 }
 
-std::string ranking_text(const Explanation& explanation) {
-    std::string text = "ranking:\n";
-    const auto chosen = place(explanation);
-    for (std::size_t i = 0; i < explanation.ranking.size(); ++i) {
-        const auto& candidate = explanation.ranking[i];
+std::string ranking_text(const Explanation& explanation, const std::vector<Explanation::RankedChoice>& ranking,
+                         const char* title) {
+    std::string text = title;
+    const auto chosen = place(explanation, ranking);
+    for (std::size_t i = 0; i < ranking.size(); ++i) {
+        const auto& candidate = ranking[i];
         text += static_cast<std::ptrdiff_t>(i) == chosen ? "  > " : "    ";
         text += two_decimals(candidate.slowdown) + "x  " + choice(candidate.variant, candidate.configuration);
         if (!candidate.infeasible.empty()) text += "  [cannot run: " + candidate.infeasible + "]";
@@ -73,7 +73,10 @@ std::string detail::summary(const Explanation& explanation) {
                two_decimals(explanation.measured_speedup) + "x the tree's choice";
     if (explanation.tree == Explanation::Tree::none)
         return "nothing was trained on any device of the kind of " + explanation.device + ", so the baseline runs";
-    const auto rank = place(explanation);
+    if (!explanation.predicted.empty())
+        return "predicted by the forest of " + explanation.tree_device + ": " +
+               two_decimals(explanation.predicted_slowdown) + "x the fastest choice's time";
+    const auto rank = place(explanation, explanation.ranking);
     if (rank < 0) return "nothing that any tree ranks can run this problem here, so the baseline runs";
     const std::string tree = tree_in_words(explanation);
     if (explanation.other_leaf)
@@ -99,6 +102,7 @@ std::string Explanation::text() const noexcept {
             lines.remove_prefix(std::min(lines.size(), line.size() + 1));
             text.append("ignored: ").append(line).append("\n");
         }
+        if (!predicted.empty()) text += ranking_text(*this, predicted, "predicted:\n");
         if (tree == Tree::none) return text;
         if (!tree_file.empty()) text += "tree: loaded from " + printable(tree_file, kLongestPath) + "\n";
         text +=
@@ -107,13 +111,14 @@ std::string Explanation::text() const noexcept {
         text += "margin: " + two_decimals(margin) + "x to the best other variant\n";
         text += "regret: " + two_decimals(regret) + "x, 95% interval " + two_decimals(regret_low) + " to " +
                 two_decimals(regret_high) + "\n";
-        return text + ranking_text(*this);
+        return text + ranking_text(*this, ranking, "ranking:\n");
     });
 }
 
 Result<Explanation> explain(std::string_view family, std::string_view problem, const DeviceInfo& device,
-                            const ForcedVariant* forced, const Demands& demands) {
-    if (const KernelFamily* entry = find_kernel_family(family)) return entry->explain(problem, device, forced, demands);
+                            const ForcedVariant* forced, const Demands& demands, Effort effort) {
+    if (const KernelFamily* entry = find_kernel_family(family))
+        return entry->explain(problem, device, forced, demands, effort);
     if (is_family(family))
         return Error{ErrorCode::unsupported, "the family '" + std::string(family) +
                                                  "' is not linked into this program: " + how_to_link(family)};

@@ -16,7 +16,7 @@ std::optional<Error> invalid_options(const DeviceState& device, const Options& o
 
 std::optional<Error> invalid_plan_options(const DeviceState& device, const Options& options,
                                           const PlanOptions& planning) {
-    if (!is_enumerator(planning.effort, Effort::exhaustive))
+    if (!is_enumerator(planning.effort, Effort::predict))
         return invalid("PlanOptions::effort is none of the enumerators of espalier::Effort");
     if (planning.budget.count() < 0) return invalid("PlanOptions::budget is negative: give 0 for the effort's own");
     if (options.stream) return invalid("a plan has no stream: pass Options::stream to its run instead");

@@ -77,13 +77,15 @@ std::size_t variant_workspace(const DispatchResult<P>& decision, const P& proble
     return bytes;
 }
 
-/// Decides a valid call.
+/// Decides a valid call. Measures nothing.
 template <class Call>
-Result<Planned<Call>> decide_call(const DeviceState& device, Call call, const Options& options,
-                                  const Demands& demands) {
+Result<Planned<Call>> decide_call(const DeviceState& device, Call call, const Options& options, const Demands& demands,
+                                  Effort effort = Effort::tree) {
     const int threads = threads_for(device, options);
     auto decision = decide(call.problem, device.on_threads(threads), options.variant, demands);
     if (!decision) return decision.error();
+    if (effort == Effort::predict)
+        predict(decision.value(), tables<decltype(Call::problem)>(), call.problem, device.on_threads(threads), demands);
     const std::size_t bytes = variant_workspace(decision.value(), call.problem, device, threads, demands.only_enqueues);
     const Transport transport{&device, options.memory};
     const auto arrays = call.arrays();

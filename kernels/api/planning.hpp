@@ -32,11 +32,12 @@ template <class P>
 struct TrialChoice {
     const Registered<P>* variant;
     Configuration configuration;  ///< as it runs here
-    double expected;              ///< its time relative to the tree's choice, as far as the leaf says; else 1
+    double expected;              ///< its time relative to the tree's choice, as far as forest or leaf say; else 1
 };
 
-/// The choices to time for a problem, each once, the tree's first: those of its leaf's ranking in their order, then
-/// other configurations of their variants, then, if all are wanted or no tree says any, everything else.
+/// The choices to time for a problem, each once, the tree's first: those that the forest ranks first, if there is one,
+/// those of the leaf's ranking in their order, then other configurations of their variants, then, if all are wanted or
+/// no tree says any, everything else.
 template <class P>
 class TrialChoices {
 public:
@@ -45,6 +46,7 @@ public:
 
     std::vector<TrialChoice<P>> of(const DispatchResult<P>& tree, bool all_variants) && {
         add(*tree.entry, tree.configuration, 1);
+        add_predicted(tree);
         const std::span<const espalier::Choice<P>> ranking =
             tree.leaf ? tree.leaf->ranking : std::span<const espalier::Choice<P>>{};
         for (const auto& choice : ranking) add(entry_of(choice), choice.configuration, expected(choice, tree, ranking));
@@ -66,6 +68,20 @@ private:
         for (const auto& other : ranking)
             if (&entry_of(other) == tree.entry) return static_cast<double>(choice.slowdown / other.slowdown);
         return 1;
+    }
+
+    void add_predicted(const DispatchResult<P>& tree) {
+        constexpr std::size_t kMostPredicted = 5;
+        const LoadedForest<P>* const forest = tree.tree ? forest_beside(tables_, *tree.tree) : nullptr;
+        if (!forest) return;
+        const auto predicted = forest->predict(problem_);
+        const auto is_tree = [&](const auto& choice) {
+            return choice.variant == tree.entry && choice.configuration == tree.configuration;
+        };
+        const auto of_tree = std::ranges::find_if(predicted, is_tree);
+        for (std::size_t i = 0; i < std::min(kMostPredicted, predicted.size()); ++i)
+            add(*predicted[i].variant, predicted[i].configuration,
+                of_tree == predicted.end() ? 1 : predicted[i].slowdown / of_tree->slowdown);
     }
 
     void add_all(const Registered<P>& entry, double slower) {
@@ -226,7 +242,8 @@ void learn_of(const Planned<Call>& planned, const PlanOptions& planning) {
 /// Whether a decision leaves something to measure.
 template <class P>
 bool is_to_be_measured(const DispatchResult<P>& decision, const PlanOptions& planning) {
-    if (planning.effort == Effort::tree || !decision.forced_by.empty()) return false;
+    const bool measures = planning.effort == Effort::measure || planning.effort == Effort::exhaustive;
+    if (!measures || !decision.forced_by.empty()) return false;
     return !decision.wisdom || (planning.effort == Effort::exhaustive && !decision.wisdom->exhaustive);
 }
 
@@ -236,7 +253,7 @@ Result<PublicPlan> plan_call_as(const Device& device, Call call, const Options& 
     const DeviceState& state = state_of(device);
     if (auto error = invalid_plan_options(state, options, planning)) return *error;
     const Demands demands{.deterministic = options.deterministic, .only_enqueues = true};
-    auto planned = decide_call(state, std::move(call), options, demands);
+    auto planned = decide_call(state, std::move(call), options, demands, planning.effort);
     if (planned && is_to_be_measured(planned.value().decision, planning)) {
         learn_of(planned.value(), planning);
         planned = decide_call(state, Call(planned.value().call), options, demands);

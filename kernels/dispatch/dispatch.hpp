@@ -14,6 +14,9 @@
 
 namespace espalier {
 
+template <class P>
+class LoadedForest;
+
 /// The variant that runs for one problem, and the tree that said so. Holds no memory of its own.
 template <class P>
 struct DispatchResult {
@@ -27,7 +30,8 @@ struct DispatchResult {
     const Leaf<P>* leaf = nullptr;      ///< null without a tree
     std::string_view forced_by{};       ///< what asked for it instead of the tree; empty if nothing did
     bool other_leaf = false;  ///< the problem belongs to another leaf of the tree, which has nothing that runs
-    const WisdomEntry* wisdom = nullptr;  ///< that said so instead of a tree; null if none did
+    const WisdomEntry* wisdom = nullptr;      ///< that said so instead of a tree; null if none did
+    const LoadedForest<P>* forest = nullptr;  ///< that said so instead of its tree; null if none did
 };
 
 /// Bytes of memory that the variant needs beside its buffers.

@@ -8,6 +8,7 @@
 
 #include "espalier/error.hpp"
 #include "espalier/explanation.hpp"
+#include "espalier/plan.hpp"
 #include "kernels/core/registry.hpp"
 #include "kernels/dispatch/forced_variant.hpp"
 
@@ -21,8 +22,8 @@ struct WisdomEntry;
 /// A family with its problem type erased.
 struct KernelFamily {
     std::string_view name{};
-    Result<Explanation> (*explain)(std::string_view problem, const DeviceInfo&, const ForcedVariant*,
-                                   const Demands&) = nullptr;
+    Result<Explanation> (*explain)(std::string_view problem, const DeviceInfo&, const ForcedVariant*, const Demands&,
+                                   Effort) = nullptr;
 
     // Makes a tree of a file, see loaded_trees.hpp.
     std::unique_ptr<LoadedTree> (*tree)(const TreeFile&) = nullptr;  ///< throws BadData
@@ -56,8 +57,9 @@ std::string similar_family(std::string_view name);
 /// Says how to link a family that this program lacks.
 std::string how_to_link(std::string_view family);
 
-/// Explains what any device, also one that is not here, would run for a problem key. `forced` may be null.
+/// Explains what any device, also one that is not here, would run for a problem key, or a plan with that effort, which
+/// measures nothing. `forced` may be null.
 Result<Explanation> explain(std::string_view family, std::string_view problem, const DeviceInfo& device,
-                            const ForcedVariant* forced, const Demands& demands = {});
+                            const ForcedVariant* forced, const Demands& demands = {}, Effort effort = Effort::tree);
 
 }  // namespace espalier

@@ -67,7 +67,7 @@ inline std::string_view named_twice(std::string_view key) {
 
 template <class P>
 Result<Explanation> explain_key(std::string_view key, const DeviceInfo& device, const ForcedVariant* forced,
-                                const Demands& demands) {
+                                const Demands& demands, Effort effort) {
     if (const auto twice = named_twice(key); !twice.empty())
         return Error{ErrorCode::invalid_argument, std::string(tables<P>().family) + ": " +
                                                       printable_lines(std::string(twice)) +
@@ -78,7 +78,7 @@ Result<Explanation> explain_key(std::string_view key, const DeviceInfo& device, 
         return Error{ErrorCode::invalid_argument, std::string(tables<P>().family) + ": " + printable_lines(wrong)};
     if (auto refused = refusal_of(*problem))
         return Error{ErrorCode::invalid_argument, std::string(tables<P>().family) + ": " + *refused};
-    return explain(tables<P>(), *problem, device, forced, demands);
+    return explain(tables<P>(), *problem, device, forced, demands, effort);
 }
 
 template <class P>

@@ -16,8 +16,8 @@
 #include "espalier/version.hpp"
 #include "kernels/core/printable.hpp"
 #include "kernels/device/kernel_module.hpp"
-#include "kernels/dispatch/families.hpp"
 #include "kernels/dispatch/appended_line.hpp"
+#include "kernels/dispatch/families.hpp"
 #include "kernels/json/bad_data.hpp"
 #include "kernels/json/regular_file.hpp"
 

@@ -49,6 +49,9 @@ if(NOT ESPALIER_SANITIZE)  # these train on everything: once is enough
                                                                       ENVIRONMENT ESPALIER_ALLOW_DISTURBED=false)
 endif()
 
+espalier_test(train/forest_identity_test espalier_train espalier_all_variants_executor)
+target_compile_definitions(forest_identity_test PRIVATE ESPALIER_COMMITTED_SELECTORS="${ESPALIER_SELECTORS_DIR}")
+
 espalier_test(judge/judge_test espalier_judge espalier_train espalier_all_variants_executor)
 target_compile_definitions(judge_test PRIVATE
   ESPALIER_RESULTS="${PROJECT_SOURCE_DIR}/results" ESPALIER_COMMITTED_SELECTORS="${ESPALIER_SELECTORS_DIR}")

@@ -59,7 +59,7 @@ add_executable(aa_comparison ${CMAKE_CURRENT_LIST_DIR}/compare/aa_comparison.cpp
 target_link_libraries(aa_comparison PRIVATE espalier_core espalier_train espalier_all_variants)
 
 # What trees would be of other measurements: for docs/performance/selectors.md.
-foreach(name fresh_rounds learner_study size_study)
+foreach(name forest_study fresh_rounds learner_study size_study)
   add_executable(${name} EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/train/${name}.cpp)
   target_link_libraries(${name} PRIVATE espalier_judge espalier_train espalier_all_variants_executor)
   target_compile_definitions(${name} PRIVATE ESPALIER_RESULTS="${PROJECT_SOURCE_DIR}/results")

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "harness/bench/evidence/evidence.hpp"
 #include "harness/bench/families/family.hpp"
 #include "harness/bench/learn/evaluation.hpp"
@@ -15,6 +17,7 @@ struct Trained {
     Evaluation evaluation{};
     CrossValidation validation{};  ///< empty if it was not evaluated
     double pruning = 1;            ///< `LearnOptions::pruning` of the tree
+    std::string forest{};          ///< the file of the forest that goes with it; empty if none was asked for
 };
 
 }  // namespace espalier::bench::learn

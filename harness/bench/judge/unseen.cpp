@@ -9,6 +9,7 @@
 #include <set>
 
 #include "harness/base/files/read_file.hpp"
+#include "harness/base/text/sha256.hpp"
 #include "harness/bench/emit/tree_text.hpp"
 #include "harness/bench/learn/regret.hpp"
 #include "harness/bench/records/disturbance.hpp"
@@ -194,11 +195,11 @@ Grades grades_of(const std::vector<Verdict>& verdicts) {
 }
 
 Judgement judge(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
-                const std::filesystem::path& selectors, bool disturbed_too) {
+                const std::filesystem::path& selectors, bool disturbed_too, espalier::Effort effort) {
     Judgement judgement{.family = &family};
     TreeOnFile tree(selectors / family.name() / (device.key + ".tree"));
     const auto pick = [&](const std::string& problem) -> Pick {
-        const auto why = explain(family.name(), problem, device, nullptr);
+        const auto why = explain(family.name(), problem, device, nullptr, {}, effort);
         if (!why) return {"", "", why.error().message};
         tree.look_at(why.value(), device);
         if (why.value().tree != Explanation::Tree::none) judgement.tree_devices.insert(why.value().tree_device);
@@ -207,6 +208,9 @@ Judgement judge(const Family& family, const DeviceInfo& device, std::span<const 
     judgement.verdicts = grade(records, pick, disturbed_too);
     judgement.grades = grades_of(judgement.verdicts);
     tree.conclude(judgement);
+    if (const auto forest = read_file(selectors / family.name() / (device.key + ".forest"));
+        forest && effort == espalier::Effort::predict)
+        judgement.forest_sha256 = sha256(*forest);
     return judgement;
 }
 
@@ -221,6 +225,7 @@ ordered_json unseen_figures(const Judgement& judgement) {
     entry["unmeasured"] = grades.failed;
     entry["unjudged"] = grades.unjudged;
     entry["tree_sha256"] = judgement.tree_sha256;
+    if (!judgement.forest_sha256.empty()) entry["forest_sha256"] = judgement.forest_sha256;
     return entry;
 }
 

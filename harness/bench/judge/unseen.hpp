@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "espalier/plan.hpp"
 #include "harness/bench/families/family.hpp"
 #include "harness/bench/learn/regret.hpp"
 #include "harness/bench/records/case_record.hpp"
@@ -66,12 +67,15 @@ struct Judgement {
     std::set<std::string> tree_devices;  ///< whose trees chose: others' where its own has nothing that runs
     std::string tree_sha256;             ///< of that on file, if it is the one that chose; else empty
     std::string other_tree;              ///< why it is not
+    std::string forest_sha256{};         ///< of the forest that chose instead of the tree; empty if none did
 };
 
-/// Grades the picks of this program's dispatch, with the trees that it has at this moment, by one family's records.
+/// Grades the picks of this program's dispatch, or of its plans with that effort, with the trees that it has at this
+/// moment, by one family's records.
 /// `selectors` is the folder of trees, where that of the device should be: <family>/<device-key>.tree.
 Judgement judge(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
-                const std::filesystem::path& selectors, bool disturbed_too = false);
+                const std::filesystem::path& selectors, bool disturbed_too = false,
+                espalier::Effort effort = espalier::Effort::tree);
 
 /// The `unseen` object of a family in selector.json; null if nothing was graded.
 nlohmann::ordered_json unseen_figures(const Judgement& judgement);

@@ -6,19 +6,11 @@
 #include <limits>
 
 #include "harness/bench/families/parallel.hpp"
+#include "harness/bench/learn/splitmix64.hpp"
+#include "kernels/dispatch/choice_forest.hpp"
 
 namespace espalier::bench::learn {
 namespace {
-
-/// Rounded, so that no two machines' logarithms put a problem on different sides of a threshold.
-double logarithm(double value) { return std::round(std::log2(std::max(value, 1e-6)) * 0x1p16) * 0x1p-16; }
-
-/// How often two divides a size, up to six times.
-double evenness(double value) {
-    int times = 0;
-    for (double half = value / 2; times < 6 && half >= 1 && half == std::floor(half); half /= 2) ++times;
-    return times;
-}
 
 /// The problems of other devices of which `rows` have all twins: what is held out is not known from elsewhere either.
 std::vector<std::size_t> others_beside(const Matrix& matrix, std::span<const std::size_t> rows) {
@@ -43,23 +35,6 @@ Table with_devices(const Table& table, std::span<const double> devices) {
 }
 
 }  // namespace
-
-/// Numbers by S. Vigna: the standard leaves open what its distributions return.
-class SplitMix64 {
-public:
-    explicit SplitMix64(std::uint64_t seed) : state_(seed) {}
-
-    /// Uniform in [0, 1).
-    double next() {
-        std::uint64_t z = state_ += 0x9E3779B97F4A7C15ULL;
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-        return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
-    }
-
-private:
-    std::uint64_t state_;
-};
 
 class Forest::Grower {
 public:
@@ -208,7 +183,7 @@ Table features(std::span<const Column> columns, std::span<const double> values) 
             for (int category = 0; category < columns[c].categories; ++category)
                 table.values.push_back(row[c] == category);
             if (columns[c].categories > 0) continue;
-            table.values.push_back(logarithm(row[c]));
+            table.values.push_back(rounded_log2(row[c]));
             if (!columns[c].derived) table.values.push_back(evenness(row[c]));
         }
         if (table.columns == 0) table.columns = table.values.size();
@@ -230,7 +205,7 @@ Table with_combinations(std::span<const Column> columns, std::span<const double>
         for (std::size_t i = 0; i < count; ++i) {
             double sum = 0;
             for (std::size_t s = 0; s < sizes.size(); ++s)
-                sum += factors[i * sizes.size() + s] * logarithm(values[r * columns.size() + sizes[s]]);
+                sum += factors[i * sizes.size() + s] * rounded_log2(values[r * columns.size() + sizes[s]]);
             table.values.push_back(sum);
         }
     }

@@ -7,6 +7,7 @@
 
 #include "harness/base/files/read_file.hpp"
 #include "harness/base/text/sha256.hpp"
+#include "harness/bench/emit/forest_of.hpp"
 #include "harness/bench/emit/tree_text.hpp"
 #include "harness/bench/learn/feasibility.hpp"
 #include "harness/bench/learn/others.hpp"
@@ -141,6 +142,14 @@ void keep_unseen(const ordered_json& before, const Trained& now, std::string_vie
                           "--from-results` grades this one");
 }
 
+/// The same of those that a forest chose.
+void keep_predicted(const ordered_json& before, const Trained& now, ordered_json& entry) {
+    if (now.forest.empty() || !before.is_object() || !before.contains("unseen_predicted")) return;
+    const ordered_json& figures = before["unseen_predicted"];
+    if (figures.is_object() && figures.value("forest_sha256", "") == sha256(now.forest))
+        entry["unseen_predicted"] = figures;
+}
+
 /// Results of devices that are alike, in the order of their keys.
 std::vector<DeviceResults> results_beside(const DeviceResults& results, const TrainingFolders& folders,
                                           const std::vector<std::string>& families) {
@@ -212,6 +221,7 @@ Trained train(const Family& family, const DeviceInfo& device, std::span<const Ca
         throw BadEvidence("the baseline of " + std::string(family.name()) + " declines a problem, " + *uncovered +
                           "; mend its supports(): every ranking ends in it");
     if (options.evaluate) trained.evaluation = evaluate(matrix, trained.tree, learn, trained.validation);
+    if (options.forests) trained.forest = forest_of(trained, device, learn);
     return trained;
 }
 
@@ -256,25 +266,24 @@ std::vector<fs::path> orphans(const TrainingFolders& folders) {
     std::vector<fs::path> found;
     if (!fs::is_directory(folders.output)) return found;
     for (const auto& entry : fs::recursive_directory_iterator(folders.output)) {
-        constexpr std::string_view kEnding = ".tree";
-        std::string key = entry.path().filename().string();
-        if (!key.ends_with(kEnding)) continue;
-        key.resize(key.size() - kEnding.size());
+        if (entry.path().extension() != ".tree" && entry.path().extension() != ".forest") continue;
         const std::string family = entry.path().parent_path().filename().string();
-        if (!fs::exists(cases_file(folders.results / key, family))) found.push_back(entry.path());
+        if (!fs::exists(cases_file(folders.results / entry.path().stem(), family))) found.push_back(entry.path());
     }
     std::sort(found.begin(), found.end());
     return found;
 }
 
-TrainedFile with_unseen(const fs::path& device_folder, const std::map<std::string, ordered_json>& unseen) {
+TrainedFile with_unseen(const fs::path& device_folder, const UnseenFigures& unseen,
+                        const UnseenFigures& unseen_predicted) {
     const fs::path path = device_folder / "selector.json";
     ordered_json summaries = read_summary(path);
-    for (const auto& [family, figures] : unseen) {
-        if (!summaries.contains(family) || !summaries[family].is_object()) continue;
-        summaries[family].erase("unseen");
-        if (!figures.is_null()) summaries[family]["unseen"] = figures;
-    }
+    for (const auto& [member, all] : {std::pair("unseen", &unseen), std::pair("unseen_predicted", &unseen_predicted)})
+        for (const auto& [family, figures] : *all) {
+            if (!summaries.contains(family) || !summaries[family].is_object()) continue;
+            summaries[family].erase(member);
+            if (!figures.is_null()) summaries[family][member] = figures;
+        }
     return compare(path, selector_json(device_folder.filename().string(), summaries));
 }
 
@@ -298,6 +307,7 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
     for (const CaseRecord& record : results.cases) records[record.family].push_back(record);
     TrainedDevice trained{.device = results.device, .known_stale = load_known_stale(folder)};
     ordered_json summaries = read_summary(folder / "selector.json");
+    std::vector<TrainedFile> forests;
     for (const auto& [name, cases] : records) {
         const Family* family = find_family(name);
         if (!family) {
@@ -310,6 +320,8 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
         TrainOptions own = options;
         own.evidence.known_stale = trained.known_stale;
         if (!options.evaluate && earlier) own.learn.pruning = pruning_of(*earlier);
+        const fs::path forest = fs::path(path).replace_extension(".forest");
+        own.forests |= fs::exists(forest);
         trained.families.push_back(train(*family, results.device, cases, own, of_family(others, name)));
         const Trained& now = trained.families.back();
         const std::string tree = tree_text(now, results.device);
@@ -319,10 +331,13 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
             const ordered_json before = summaries.contains(name) ? summaries[name] : ordered_json();
             summaries[name] = summary(now, before);
             keep_unseen(before, now, tree, summaries[name], trained.notices);
+            keep_predicted(before, now, summaries[name]);
         }
+        if (!now.forest.empty()) forests.push_back(compare(forest, now.forest));
         trained.diffs.push_back(earlier ? compare(*earlier, now, results.device) : std::nullopt);
         trained.files.push_back(compare(path, tree));
     }
+    std::ranges::move(forests, std::back_inserter(trained.files));
     if (trained.families.empty() || !options.evaluate) return trained;
     trained.files.push_back(compare(folder / "selector.json", selector_json(device_key, summaries)));
     return trained;

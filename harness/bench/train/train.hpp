@@ -23,6 +23,7 @@ struct TrainOptions {
     EvidenceOptions evidence;
     bool evaluate =
         true;  ///< how good the trees are, for which ten more are grown; else `Trained::evaluation` is empty
+    bool forests = false;  ///< also forests that plans ask; those that are on file are made anew in any case
 };
 
 /// Whether times of one device say which choices are good on the other: GPUs that run the same machine code.
@@ -55,8 +56,8 @@ struct TrainedFile {
 
 struct TrainedDevice {
     DeviceInfo device;
-    std::vector<Trained> families;                   ///< in the order of their names
-    std::vector<TrainedFile> files;                  ///< the tree of every family; if evaluated, selector.json
+    std::vector<Trained> families;   ///< in the order of their names
+    std::vector<TrainedFile> files;  ///< the tree of every family, then forests; if evaluated, selector.json
     std::vector<std::optional<DecisionDiff>> diffs;  ///< per family: from the tree that its file holds
     std::vector<std::string> notices;
     std::vector<StaleVariant> stale;  ///< those that a tree ranks somewhere
@@ -75,10 +76,12 @@ std::vector<std::string> devices_with_results(const std::filesystem::path& resul
 /// Selectors under `output` that no results account for: their devices or families were removed.
 std::vector<std::filesystem::path> orphans(const TrainingFolders& folders);
 
-/// selector.json of a device with these `unseen` figures by family instead of those that it has: null removes them, and
-/// a family without an entry has none. Throws `BadData` for a file that is no selector.json.
-TrainedFile with_unseen(const std::filesystem::path& device_folder,
-                        const std::map<std::string, nlohmann::ordered_json>& unseen);
+/// selector.json of a device with these figures by family instead of those that it has, as `unseen`, or with a plan's
+/// effort as `unseen_predicted`: null removes them, and a family without an entry has none. Throws `BadData` for a file
+/// that is no selector.json.
+using UnseenFigures = std::map<std::string, nlohmann::ordered_json>;
+TrainedFile with_unseen(const std::filesystem::path& device_folder, const UnseenFigures& unseen,
+                        const UnseenFigures& unseen_predicted = {});
 
 /// Trains the selectors of one device in memory; `families` limits which. Figures of unseen problems stay in
 /// selector.json as long as the tree decides the same. Nothing is written: see

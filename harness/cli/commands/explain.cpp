@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,6 +15,7 @@
 #include "harness/cli/measured_devices.hpp"
 #include "harness/cli/print_json.hpp"
 #include "kernels/dispatch/families.hpp"
+#include "kernels/dispatch/forests.hpp"
 
 namespace espalier::bench::cli {
 namespace {
@@ -27,6 +29,7 @@ struct ExplainOptions {
     std::string variant;
     std::string results;  ///< empty: the default
     bool deterministic = false;
+    bool predict = false;
     bool json = false;
 };
 
@@ -37,6 +40,14 @@ std::string_view name_of(Explanation::Tree tree) {
         case Explanation::Tree::none: break;
     }
     return "none";
+}
+
+nlohmann::ordered_json to_json(const Explanation::RankedChoice& choice) {
+    return {{"variant", choice.variant},
+            {"configuration", choice.configuration},
+            {"slowdown", choice.slowdown},
+            {"infeasible", choice.infeasible},
+            {"same_as", choice.same_as}};
 }
 
 nlohmann::ordered_json to_json(const Explanation& why) {
@@ -53,9 +64,11 @@ nlohmann::ordered_json to_json(const Explanation& why) {
                                 {"measured_at", why.measured_at},
                                 {"measured_speedup", why.measured_speedup},
                                 {"measured_choices", why.measured_choices},
+                                {"predicted_slowdown", why.predicted_slowdown},
                                 {"tree", name_of(why.tree)},
                                 {"trained_on_this_device", why.tree == Explanation::Tree::exact}};
     if (why.tree == Explanation::Tree::none) return json;
+    for (const auto& candidate : why.predicted) json["predicted"].push_back(to_json(candidate));
     json["tree_device"] = why.tree_device;
     json["tree_file"] = why.tree_file;
     json["tree_data_sha256"] = why.tree_data;
@@ -65,20 +78,19 @@ nlohmann::ordered_json to_json(const Explanation& why) {
     json["margin"] = why.margin;
     json["regret"] = why.regret;
     json["regret_interval"] = {why.regret_low, why.regret_high};
-    for (const auto& candidate : why.ranking)
-        json["ranking"].push_back({{"variant", candidate.variant},
-                                   {"configuration", candidate.configuration},
-                                   {"slowdown", candidate.slowdown},
-                                   {"infeasible", candidate.infeasible},
-                                   {"same_as", candidate.same_as}});
+    for (const auto& candidate : why.ranking) json["ranking"].push_back(to_json(candidate));
     return json;
 }
 
 void run_explain(const ExplainOptions& options) {
-    const DeviceInfo device = described_device(options.device, results_to_read(options.results, {options.device}));
+    const fs::path results = results_to_read(options.results, {options.device});
+    const DeviceInfo device = described_device(options.device, results);
+    if (std::getenv("ESPALIER_FORESTS") == nullptr && fs::is_directory(selectors_of(results)))
+        set_forest_folder(selectors_of(results).string());
+    const auto effort = options.predict ? espalier::Effort::predict : espalier::Effort::tree;
     const std::string problem = fmt::format("{}", fmt::join(options.axes, ";"));
     const auto explain_it = [&](const ForcedVariant* forced) {
-        return explain(options.family, problem, device, forced, {.deterministic = options.deterministic});
+        return explain(options.family, problem, device, forced, {.deterministic = options.deterministic}, effort);
     };
     const Explanation why =
         value_or_fail(with_forced_variant(options.family, options.variant, explain_it, "--variant"));
@@ -102,6 +114,7 @@ void add_explain(CLI::App& program, ExitCode&) {
         ->capture_default_str();
     command.add_option("--variant", options->variant, "explain this variant instead of the selector's choice");
     command.add_flag("--deterministic", options->deterministic, "what runs when equal calls must give equal bits");
+    command.add_flag("--predict", options->predict, "what a plan with Effort::predict runs");
     command.add_option("--results", options->results, kResultsHelp);
     command.add_flag("--json", options->json, "print JSON");
     command.callback([options] { run_explain(*options); });

@@ -25,6 +25,7 @@
 #include "harness/cli/measuring.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/warnings.hpp"
+#include "kernels/dispatch/forests.hpp"
 #include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench::cli {
@@ -113,6 +114,7 @@ nlohmann::ordered_json verdict_json(const learn::Verdict& verdict) {
 nlohmann::ordered_json judgement_json(const std::string& device_key, const learn::Judgement& judgement) {
     nlohmann::ordered_json entry{{"device", device_key},
                                  {"family", judgement.family->name()},
+                                 {"effort", judgement.forest_sha256.empty() ? "tree" : "predict"},
                                  {"tree_devices", judgement.tree_devices},
                                  {"kept", judgement.other_tree.empty()},
                                  {"other_tree", judgement.other_tree},
@@ -127,17 +129,22 @@ void print_heading() {
               "regret", "95%", "P90", "P99", "max", "weighted", "exact");
 }
 
+/// Of the tree's figures, or of a plan's that predicts.
+std::string name_of(const learn::Judgement& judgement) {
+    return std::string(judgement.family->name()) + (judgement.forest_sha256.empty() ? "" : "*");
+}
+
 void print_row(const std::string& device_key, const learn::Judgement& judgement) {
     const learn::Grades& grades = judgement.grades;
     if (grades.regret.problems == 0) {
-        to_stdout("{:<34} {:<16} {:>8}\n", device_key, judgement.family->name(), 0);
+        to_stdout("{:<34} {:<16} {:>8}\n", device_key, name_of(judgement), 0);
         return;
     }
     const learn::Regret& regret = grades.regret;
     const std::string interval =
         fmt::format("{:.3f} to {:.3f}", regret.geomean_interval.lo, regret.geomean_interval.hi);
     to_stdout("{:<34} {:<16} {:>8} {:>7.3f} {:>15} {:>7.3f} {:>7.3f} {:>7.3f} {:>8.3f} {:>5.0f}%\n", device_key,
-              judgement.family->name(), regret.problems, regret.geomean, interval, regret.p90, grades.p99, regret.worst,
+              name_of(judgement), regret.problems, regret.geomean, interval, regret.p90, grades.p99, regret.worst,
               grades.time_weighted, 100 * grades.exact_share);
     const learn::Verdict& worst = judgement.verdicts[grades.worst];
     to_stdout("  worst: {}: {}, {:.3f}x {}\n", printable(worst.problem),
@@ -169,28 +176,38 @@ void judge_device(const Arguments& arguments, const SweepOptions& options, const
         throw Failure(ExitCode::bad_data, "no unseen problems of " + device_key + " in " + folder.string() +
                                               ": measure them with `espalier judge` there");
     const DeviceResults results = load_results(folder, options.families);
-    std::map<std::string, nlohmann::ordered_json> figures;
+    const fs::path selectors = selectors_of(options.results_folder);
+    set_forest_folder(selectors.string());
+    learn::UnseenFigures figures, predicted;
     if (!arguments.measuring.json) print_heading();
     for (const std::string& name : options.families) {
         const std::vector<CaseRecord> records = cases_of(results, name);
         if (records.empty()) continue;
         for (const StaleVariant& stale : find_stale(records))
             to_stderr("{} {}: graded by old times: {}\n", device_key, name, printable(describe(stale)));
-        const learn::Judgement judgement = learn::judge(family_named(name), results.device, records,
-                                                        selectors_of(options.results_folder), arguments.disturbed_too);
-        if (arguments.measuring.json) {
-            output.push_back(judgement_json(device_key, judgement));
-        } else {
-            print_row(device_key, judgement);
-            print_exceptions(judgement);
-        }
+        const auto judge = [&](espalier::Effort effort) {
+            const learn::Judgement judgement =
+                learn::judge(family_named(name), results.device, records, selectors, arguments.disturbed_too, effort);
+            if (arguments.measuring.json) {
+                output.push_back(judgement_json(device_key, judgement));
+            } else {
+                print_row(device_key, judgement);
+                print_exceptions(judgement);
+            }
+            return judgement;
+        };
+        const learn::Judgement judgement = judge(espalier::Effort::tree);
+        predicted[name] = nullptr;
+        if (fs::exists(selectors / name / (device_key + ".forest")))
+            if (const auto by_forest = judge(espalier::Effort::predict); by_forest.other_tree.empty())
+                predicted[name] = learn::unseen_figures(by_forest);
         if (judgement.other_tree.empty())
             figures[name] = learn::unseen_figures(judgement);
         else
             to_stderr("{} {}: the figures are not kept: {}\n", device_key, name, printable(judgement.other_tree, 4096));
     }
     if (figures.empty()) return;
-    const learn::TrainedFile file = learn::with_unseen(device_folder, figures);
+    const learn::TrainedFile file = learn::with_unseen(device_folder, figures, predicted);
     if (file.exists && !file.same) write_file_atomically(file.path, file.contents);
 }
 

@@ -76,7 +76,8 @@ void refuse_to_destroy_results(const Options& options) {
         for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
             const std::string family = family_of_file(entry.path());
             if (family.empty()) continue;
-            outputs.push_back({"", (options.folders.output / family / (key + ".tree")).string()});
+            for (const char* ending : {".tree", ".forest"})
+                outputs.push_back({"", (options.folders.output / family / (key + ending)).string()});
             if (!options.matrices.empty())
                 outputs.push_back({"", (options.matrices / key / (family + ".json")).string()});
         }
@@ -262,6 +263,9 @@ void add_train(CLI::App& program, ExitCode& code) {
                   "Only the trees, without how good they are: a tenth of the time. The figures in results stay as they "
                   "are")
         ->excludes(json);
+    command.add_flag("--forests", options->train.forests,
+                     "Also forests for plans that predict, <device-key>.forest beside the trees; those that are there "
+                     "are made anew in any case");
     command.add_flag("--check", options->check, "Write nothing; exit 4 if a file is not what training gives");
     command.add_flag("--allow-partial", options->train.evidence.allow_partial, "Train although cases are missing");
     command.add_flag("--allow-mixed", options->train.evidence.allow_mixed,

@@ -96,7 +96,7 @@ Options options_of(const espalier_options* given) {
 PlanOptions plan_options_of(const espalier_options* given) {
     if (!given) return {};
     const auto options = known(given, "options");
-    return {.effort = enumerator(options.effort, Effort::exhaustive, "options.effort", "EFFORT"),
+    return {.effort = enumerator(options.effort, Effort::predict, "options.effort", "EFFORT"),
             .budget = std::chrono::nanoseconds(options.budget)};
 }
 

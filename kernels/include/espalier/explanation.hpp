@@ -66,6 +66,9 @@ struct ESPALIER_API Explanation {
     double measured_speedup = 0;  ///< how many times as fast as the tree's choice it was then
     int measured_choices = 0;     ///< among how many that were timed it won
 
+    std::vector<RankedChoice> predicted;  ///< the first choices of a forest, if one made the choice; else empty
+    double predicted_slowdown = 0;        ///< the time of the choice / the fastest choice's, as the forest predicts it
+
     /// Whether equal calls on one device give equal bits.
     [[nodiscard]] bool deterministic() const noexcept { return nondeterminism.empty(); }
 

@@ -22,6 +22,8 @@ enum class Effort {
     measure,     ///< times the choices of the tree's leaf that can run here, and the other configurations of their
                  ///< variants
     exhaustive,  ///< times every variant and configuration of the library that can run here
+    predict,     ///< as tree, but asks the forest that goes with the tree, some microseconds long; where there is none,
+                 ///< the tree (docs/library-choice.md); nothing runs
 };
 
 /// How a plan is made. Where there is wisdom of the problem from as much effort, or a variant is forced, nothing is

@@ -10,6 +10,7 @@ espalier_test(api_misuse_test espalier_kernels)
 espalier_test(api_exact_search_test espalier_kernels)
 espalier_test(api_exact_shortcuts_test espalier_kernels)
 espalier_test(v0_test espalier_kernels)
+espalier_test(plan_predict_test espalier_kernels)
 
 # Plans that measure, and what they learn, in processes of their own, too.
 espalier_test(wisdom_test espalier_kernels)

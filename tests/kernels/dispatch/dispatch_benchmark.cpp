@@ -12,6 +12,7 @@
 #include "espalier/espalier.hpp"
 #include "kernels/api/device_state.hpp"
 #include "kernels/device/runtime.hpp"
+#include "kernels/dispatch/choice_forest.hpp"
 #include "kernels/dispatch/dispatch.hpp"
 #include "kernels/dispatch/wisdom.hpp"
 #include "kernels/problems/convolution_2d.hpp"
@@ -77,6 +78,41 @@ void decide_by_wisdom(benchmark::State& state) {
     forget_wisdom();
 }
 BENCHMARK(decide_by_wisdom);
+
+/// What a plan that predicts adds to it: a forest of 16 trees of 512 leaves, 32 choices and 24 columns.
+void ask_a_forest(benchmark::State& state) {
+    constexpr std::uint16_t kDepth = 9;
+    ChoiceForest forest{.choices = 32};
+    for (std::uint8_t feature = 0; feature < 8; ++feature)
+        forest.inputs.push_back({ForestInput::Kind::logarithm, feature, 0});
+    for (std::size_t i = 0; i < 16 * forest.inputs.size(); ++i)
+        forest.factors.push_back(static_cast<std::int8_t>(static_cast<int>(i * 7 % 3) - 1));
+    for (std::size_t tree = 0; tree < 16; ++tree) {
+        forest.trees.push_back(
+            {static_cast<std::uint32_t>(forest.nodes.size()), static_cast<std::uint32_t>(512 * tree)});
+        std::uint16_t leaf = 0;
+        const auto grow = [&](const auto& self, std::uint16_t depth) -> void {
+            if (depth == kDepth) return forest.nodes.push_back({0, ChoiceForest::Node::kLeaf, leaf++});
+            const auto input = static_cast<std::uint16_t>((depth * 5U + tree) % 24);
+            const auto below = static_cast<std::uint16_t>((2U << (kDepth - depth - 1)) - 1);
+            forest.nodes.push_back({static_cast<float>(4 + depth), input, static_cast<std::uint16_t>(below + 1)});
+            self(self, depth + 1), self(self, depth + 1);
+        };
+        grow(grow, 0);
+    }
+    forest.leaves.resize(16 * 512 * forest.choices, 10);
+    std::array<double, 8> features{};
+    std::array<float, 24> columns{};
+    std::array<std::uint32_t, 32> totals{};
+    std::size_t i = 0;
+    for (auto _ : state) {
+        for (double& feature : features) feature = static_cast<double>(8U << (i++ * 5 % 16));
+        forest.read(features.data(), columns.data());
+        forest.ask(columns.data(), totals.data());
+        benchmark::DoNotOptimize(totals);
+    }
+}
+BENCHMARK(ask_a_forest);
 
 /// Everything around the kernel: checks, choice, binding. One pixel, so that the filter itself is short.
 void one_pixel(benchmark::State& state) {

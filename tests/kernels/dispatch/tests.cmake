@@ -12,7 +12,7 @@ add_dependencies(loaded_trees_test espalier)
 
 espalier_test(dispatch_test espalier_test_dispatch espalier_all_variants_executor)
 espalier_test_sources(dispatch_test dispatch_allocations_test.cpp equal_choices_test.cpp explain_test.cpp
-                                    forced_variants_test.cpp loaded_tree_test.cpp similar_trees_test.cpp)
+                                    forced_variants_test.cpp forest_test.cpp loaded_tree_test.cpp similar_trees_test.cpp)
 espalier_test(selection_test espalier_all_variants_executor)
 
 # How long a choice takes. Not a test: run it by hand on a quiet machine.

@@ -44,8 +44,16 @@ enum {
 /** Where the arrays of a call are. */
 enum { ESPALIER_MEMORY_HOST = 0, ESPALIER_MEMORY_DEVICE = 1 };
 
-/** How a plan finds what it runs: by wisdom and trees, or by timing the choices of a leaf or all that there are. */
-enum { ESPALIER_EFFORT_TREE = 0, ESPALIER_EFFORT_MEASURE = 1, ESPALIER_EFFORT_EXHAUSTIVE = 2 };
+/**
+ * How a plan finds what it runs: by wisdom and trees, by timing the choices of a leaf or all that there are, or by
+ * wisdom and forests.
+ */
+enum {
+    ESPALIER_EFFORT_TREE = 0,
+    ESPALIER_EFFORT_MEASURE = 1,
+    ESPALIER_EFFORT_EXHAUSTIVE = 2,
+    ESPALIER_EFFORT_PREDICT = 3
+};
 
 /** How a matrix, or a set of items, lies in memory: rows or columns, items or attributes side by side. */
 enum { ESPALIER_ROW_MAJOR = 0, ESPALIER_COLUMN_MAJOR = 1 };
