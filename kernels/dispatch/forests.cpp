@@ -1,6 +1,7 @@
 #include "kernels/dispatch/forests.hpp"
 
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -18,6 +19,7 @@ constexpr const char* kForestsVariable = "ESPALIER_FORESTS";
 constexpr std::size_t kMostIgnored = 64;
 
 struct ForestPlaces {
+    std::mutex reading;  ///< taken before the other one
     std::mutex mutex;
     std::optional<std::string> folder;
     std::map<std::string, std::vector<std::string>, std::less<>> ignored;  ///< by family
@@ -28,6 +30,19 @@ ForestPlaces& places() {
     static ForestPlaces& all = *new ForestPlaces;
     return all;
 }
+
+void release_after_fork() {
+    places().mutex.unlock();
+    places().reading.unlock();
+}
+
+// A child that is forked while another thread holds them could never take them.
+[[maybe_unused]] const int watching_forks_of_forests = pthread_atfork(
+    [] {
+        places().reading.lock();
+        places().mutex.lock();
+    },
+    release_after_fork, release_after_fork);
 
 /// share/espalier/forests of the prefix that the library, or the program that it is part of, is installed in.
 std::string installed_folder() {
@@ -51,6 +66,8 @@ std::string folder_of_environment() {
 }
 
 }  // namespace
+
+std::mutex& detail::forest_mutex() { return places().reading; }
 
 void set_forest_folder(std::string folder) {
     const std::lock_guard lock(places().mutex);

@@ -36,6 +36,9 @@ std::optional<ForestFile> forest_in(const std::string& path, std::string_view fa
 
 void ignore_forest(std::string_view family, const std::string& why);
 
+/// Held while the forests of any family are looked up or read; a fork waits for it.
+std::mutex& forest_mutex();
+
 }  // namespace detail
 
 /// A forest from a file, its names looked up in this program.
@@ -129,7 +132,7 @@ public:
     /// The forest that goes with a tree, read when it is first asked for; null if there is none, or none of use, which
     /// `ignored_forests` tells.
     const LoadedForest<P>* find(const Tables<P>& tables, const Selector<P>& tree) {
-        const std::lock_guard lock(mutex_);
+        const std::lock_guard lock(detail::forest_mutex());
         Key key{detail::forest_path(tables.family, tree.device_key, tree.file), std::string(tree.data_sha256)};
         for (const auto& [known, forest] : forests_)
             if (known == key) return forest ? &*forest : nullptr;
@@ -147,7 +150,6 @@ public:
 private:
     using Key = std::pair<std::string, std::string>;
 
-    std::mutex mutex_;
     std::deque<std::pair<Key, std::optional<LoadedForest<P>>>> forests_;
 };
 

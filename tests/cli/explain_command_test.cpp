@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "harness/bench/records/results.hpp"
@@ -36,6 +37,38 @@ TEST_F(ExplainCommand, SaysWhatRunsOnThisMachine) {
     ASSERT_EQ(run.code, 0) << run.err;
     expect_holds(run.out, {"convolution_2d width=640;height=480;channels=3", "runs: ", "why: "});
     EXPECT_EQ(run.err, "");
+}
+
+TEST_F(ExplainCommand, PredictsByTheForestBesideASimilarDevicesTree) {
+    namespace fs = std::filesystem;
+    file_device();
+    const auto predicted = [&](const fs::path& forests) {
+        const auto run = run_espalier(folder_,
+                                      "explain --results " + quoted(folder_ / "results") +
+                                          " --family convolution_2d --device nvidia-test --predict --json",
+                                      "ESPALIER_FORESTS=" + quoted(forests.string()) + " ");
+        EXPECT_EQ(run.code, 0) << run.err;
+        return nlohmann::json::parse(run.out);
+    };
+    const auto why = predicted(ESPALIER_FORESTS_FOLDER);
+    if (why.at("ignored").get<std::string>().find("was not trained from the data") != std::string::npos)
+        GTEST_SKIP() << "the trees of this machine's own results have no forests";
+    EXPECT_EQ(why.at("reason").get<std::string>().find("predicted by the forest of nvidia-h"), 0U);
+    EXPECT_GE(why.at("predicted").size(), 5U);
+    EXPECT_GE(why.at("predicted_slowdown"), 1);
+    // Where there is none the tree decides, and where it is damaged, which is told.
+    const auto without = predicted(folder_ / "none");
+    EXPECT_FALSE(without.contains("predicted"));
+    EXPECT_EQ(without.at("ignored"), "");
+    const fs::path damaged = folder_ / "damaged";
+    fs::create_directories(damaged);
+    fs::copy(fs::path(ESPALIER_FORESTS_FOLDER) / "convolution_2d", damaged / "convolution_2d");
+    for (const auto& file : fs::directory_iterator(damaged / "convolution_2d"))
+        fs::resize_file(file.path(), fs::file_size(file.path()) - 1);
+    const auto told = predicted(damaged);
+    EXPECT_FALSE(told.contains("predicted"));
+    EXPECT_EQ(told.at("variant"), without.at("variant"));
+    EXPECT_NE(told.at("ignored").get<std::string>().find("its checksum does not match"), std::string::npos);
 }
 
 TEST_F(ExplainCommand, KnowsDevicesByTheirResults) {

@@ -50,7 +50,8 @@ else()
 endif()
 
 espalier_test(explain_command_test espalier_records espalier_all_variants)
-target_compile_definitions(explain_command_test PRIVATE ESPALIER_PROGRAM="$<TARGET_FILE:espalier>")
+target_compile_definitions(explain_command_test PRIVATE ESPALIER_PROGRAM="$<TARGET_FILE:espalier>"
+                           ESPALIER_FORESTS_FOLDER="${PROJECT_SOURCE_DIR}/kernels/selectors")
 add_dependencies(explain_command_test espalier)
 
 # Seismic records: the commands as a user runs them, and the readers of formats.
