@@ -2,7 +2,7 @@
 # Adding a variant is adding one file: in a copy of the sources, a new file under variants/ alone gives the variant
 # its registry entry, its test and its name; a file whose function is called otherwise fails at link.
 #
-# usage: add_variant_test.sh SOURCES BUILD_FOLDER GENERATOR CXX_COMPILER
+# usage: add_variant_test.sh SOURCES BUILD_FOLDER GENERATOR CXX_COMPILER WERROR
 #
 # The copy keeps the baselines alone, so that it builds soon: leaving variants out is removing files.
 
@@ -12,9 +12,10 @@ sources=$1
 work=$2
 generator=$3
 compiler=$4
+werror=$5  # ON or OFF, as the sources' own build has it
 family=histogram
 copy=$work/sources
-build=$copy/build/host  # as deep as the sources' own build, whose objects the compiler cache then has
+build=$copy/build/host  # as deep as the sources' own build, whose objects the compiler cache then has if options agree
 
 fail() {
     echo "add_variant_test: $*" >&2
@@ -40,7 +41,7 @@ name=$(basename "$baseline" .cpp)
 sed -e "s/\b$name\b/cpu_example/g" -e 's/Role::baseline/Role::documented/' "$baseline" >"$example"
 
 cmake -S . -B "$build" -G "$generator" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release -DESPALIER_CUDA=OFF \
-    >"$work/configure.log" 2>&1 || { cat "$work/configure.log"; fail "the copy does not configure"; }
+    -DESPALIER_WERROR="$werror" >"$work/configure.log" 2>&1 || { cat "$work/configure.log"; fail "the copy does not configure"; }
 cmake --build "$build" --parallel 2 --target variants_test >"$work/build.log" 2>&1 ||
     { tail -n 40 "$work/build.log"; fail "a new file under variants/ does not build"; }
 

@@ -36,7 +36,8 @@ endif()
 if(NOT ESPALIER_CUDA AND NOT ESPALIER_SANITIZE)  # once is enough: it builds a copy of its own
   add_test(NAME add_variant_test
            COMMAND ${CMAKE_CURRENT_LIST_DIR}/add_variant_test.sh ${PROJECT_SOURCE_DIR}
-                   ${CMAKE_CURRENT_BINARY_DIR}/add_variant ${CMAKE_GENERATOR} ${CMAKE_CXX_COMPILER})
+                   ${CMAKE_CURRENT_BINARY_DIR}/add_variant ${CMAKE_GENERATOR} ${CMAKE_CXX_COMPILER}
+                   ${ESPALIER_WERROR})
   set_tests_properties(add_variant_test PROPERTIES TIMEOUT 900)
   add_test(NAME stray_variants_test
            COMMAND ${CMAKE_CURRENT_LIST_DIR}/stray_variants_test.sh ${CMAKE_COMMAND} ${PROJECT_SOURCE_DIR}

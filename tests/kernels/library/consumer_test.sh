@@ -2,10 +2,11 @@
 # Installs the library static and shared, moves it, and builds and runs tests/kernels/library/consumer and the tests of the C interface
 # against both through CMake and through pkg-config.
 # Usage: consumer_test.sh <source tree> <scratch folder> <generator> <compiler> <ON for a library with CUDA, else OFF>
-#        [<GPU architectures>]
+#        <ON where warnings are errors, else OFF> [<GPU architectures>]
 #
 # The libraries are built beside the scratch folder, as deep below the sources as the build that runs this: the compiler
-# cache, which knows paths relative to the folder that it compiles in, then has most of their objects.
+# cache, which knows paths relative to the folder that it compiles in, then has most of their objects if
+# the options agree.
 set -eu
 
 source=$1
@@ -13,7 +14,8 @@ scratch=$2
 generator=$3
 compiler=$4
 cuda=$5
-architectures=${6:-}
+werror=$6
+architectures=${7:-}
 rm -rf "$scratch"
 mkdir -p "$scratch"
 trap 'rm -rf "$scratch-static" "$scratch-shared"' EXIT
@@ -82,7 +84,7 @@ for kind in static shared; do
     build=$scratch-$kind
     rm -rf "$build"
     cmake -S "$source" -B "$build" -G "$generator" -DCMAKE_CXX_COMPILER="$compiler" \
-        -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=$shared -DESPALIER_CUDA=$cuda -DESPALIER_HARNESS=OFF \
+        -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=$shared -DESPALIER_CUDA=$cuda -DESPALIER_WERROR="$werror" -DESPALIER_HARNESS=OFF \
         -DESPALIER_TESTS=OFF -DESPALIER_SELECTORS_DIR="$source/tests/kernels/dispatch/data/selectors" \
         ${architectures:+"-DCMAKE_CUDA_ARCHITECTURES=$architectures"} >"$scratch/log"
     cmake --build "$build" --parallel 2 >"$scratch/log" || { cat "$scratch/log"; fail "building"; }

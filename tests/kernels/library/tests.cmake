@@ -66,7 +66,7 @@ if(NOT ESPALIER_SANITIZE)  # it compiles the library twice, with CUDA where that
   add_test(NAME consumer_test
            COMMAND ${CMAKE_CURRENT_LIST_DIR}/consumer_test.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}-consumer
                    ${CMAKE_GENERATOR} ${CMAKE_CXX_COMPILER} $<IF:$<BOOL:${ESPALIER_CUDA}>,ON,OFF>
-                   "${CMAKE_CUDA_ARCHITECTURES}")
+                   ${ESPALIER_WERROR} "${CMAKE_CUDA_ARCHITECTURES}")
   set_tests_properties(consumer_test PROPERTIES TIMEOUT 1800)
 endif()
 
