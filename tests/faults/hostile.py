@@ -385,6 +385,9 @@ def of_data(espalier: Path, of: Named) -> list[list]:
         [espalier, "histogram", table, *ON_CPU], [espalier, "histogram", place / "nothing"], [espalier, "histogram", table, "--format", name],
         [espalier, "knn", "--data", table, *ON_CPU, "-k", "1"], [espalier, "knn", "--data", place / "nothing"],
         [espalier, "knn", "--data", table, "--label", name],
+        [espalier, "wisdom", table], [espalier, "wisdom", of.bad], [espalier, "wisdom", place / "nothing"],
+        [espalier, "wisdom", table, "--family", name], [espalier, "wisdom", table, "--device", name, "--output", place / "w"],
+        [espalier, "sweep", "--problems", table], [espalier, "sweep", "--problems", place / "nothing"],
     ]
 
 

@@ -388,7 +388,7 @@ def test_plans_that_measure():
     library.espalier_plan_free(plan)
     refused(library.espalier_load_wisdom(b"/nowhere/w.txt", None), BAD_FILE, "nowhere")
     refused(library.espalier_save_wisdom(None), INVALID, "path is null")
-    refused(library.espalier_plan_dot_product(cpu, c_int64(8), byref(Options(effort=3)), byref(plan)), INVALID, "effort")
+    refused(library.espalier_plan_dot_product(cpu, c_int64(8), byref(Options(effort=4)), byref(plan)), INVALID, "effort")
     if "nothing was trained" in why:
         return  # a library of baselines alone, which has nothing to compare
     assert "measured here on 2" in why, why
