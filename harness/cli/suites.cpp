@@ -14,13 +14,14 @@
 #include <vector>
 
 #include "harness/base/failure.hpp"
+#include "harness/base/files/read_file.hpp"
 #include "harness/base/text/printable.hpp"
 #include "harness/bench/judge/to_count.hpp"
 #include "harness/bench/records/results.hpp"
 #include "harness/bench/sweep/record/uncounted.hpp"
 #include "harness/cli/parse.hpp"
 #include "kernels/json/bad_data.hpp"
-#include "kernels/json/regular_file.hpp"
+#include "kernels/json/text_lines.hpp"
 
 namespace espalier::bench::cli {
 
@@ -110,21 +111,10 @@ double number_of(const std::map<std::string, std::string>& fields, const char* n
 }
 
 AskedProblems read_asked(const std::string& file) {
-    constexpr std::size_t kMostBytes = std::size_t{64} << 20;
     AskedProblems problems;
-    std::string text;
-    try {
-        text = read_regular_file(file, kMostBytes);
-    } catch (const BadData& error) {
-        throw Failure(ExitCode::bad_data, printable(file) + ": " + error.what());
-    }
-    std::istringstream lines(text);
-    std::size_t number = 0;
-    for (std::string line; std::getline(lines, line);) {
-        ++number;
-        if (line.empty() || line.front() == '#') continue;
+    for_each_line(read_named_file(file), [&](std::string_view line, std::size_t number) {
         try {
-            const auto fields = fields_of(line);
+            const auto fields = fields_of(std::string(line));
             const Family* const family = find_family(fields.at("family"));
             if (!family) throw BadData("no family is called " + fields.at("family"));
             Asked& asked = problems[fields.at("family")][family->canonical(fields.at("problem"))];
@@ -135,7 +125,7 @@ AskedProblems read_asked(const std::string& file) {
         } catch (const BadProblem& error) {
             refuse_line(file, number, error.what());
         }
-    }
+    });
     if (problems.empty())
         throw Failure(ExitCode::bad_data,
                       printable(file) + " lists no problem: run a program with ESPALIER_RECORD=" + printable(file));

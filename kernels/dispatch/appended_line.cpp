@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "kernels/json/bad_data.hpp"
 
@@ -61,6 +64,14 @@ void append_line(const std::string& path, std::string_view line) {
     } while (written < 0 && errno == EINTR);
     if (written < 0) refuse_to_append(errno);
     if (static_cast<std::size_t>(written) < text.size()) refuse_to_append(ENOSPC);
+}
+
+std::string file_to_append_to(const char* variable) {
+    const char* const named = secure_getenv(variable);
+    if (!named || !*named) return {};
+    std::error_code failed;  // of a folder that is gone: the path is then taken as it is
+    const std::filesystem::path full = std::filesystem::absolute(named, failed);  // the program may change its folder
+    return failed ? named : full.string();
 }
 
 }  // namespace espalier

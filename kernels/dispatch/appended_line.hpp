@@ -10,4 +10,8 @@ namespace espalier {
 /// which names no file.
 void append_line(const std::string& path, std::string_view line);
 
+/// The full path of the file that an environment variable names for what a library appends; empty if it names none, or
+/// if the program runs with another user's rights, whom nobody may have write a file. Throws std::bad_alloc.
+std::string file_to_append_to(const char* variable);
+
 }  // namespace espalier

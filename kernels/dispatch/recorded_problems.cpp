@@ -3,13 +3,12 @@
 #include <pthread.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <mutex>
 #include <new>
 #include <sstream>
-#include <system_error>
 #include <tuple>
+#include <utility>
 
 #include "kernels/dispatch/appended_line.hpp"
 #include "kernels/json/bad_data.hpp"
@@ -24,10 +23,7 @@ std::mutex recording_mutex;
 
 class Recorder {
 public:
-    explicit Recorder(const char* named) {
-        std::error_code failed;  // of a folder that is gone: the path is then taken as it is
-        const std::filesystem::path full = std::filesystem::absolute(named, failed);  // a program may change its folder
-        path_ = failed ? named : full.string();
+    explicit Recorder(std::string path) : path_(std::move(path)) {
         pthread_atfork([] { recording_mutex.lock(); }, [] { recording_mutex.unlock(); }, forget_in_child);
         std::atexit(write_at_exit);
     }
@@ -77,11 +73,9 @@ private:
 /// Null if nothing is recorded. Never destroyed: other threads may call while the program ends.
 Recorder* recorder() noexcept {
     static Recorder* const only = []() -> Recorder* {
-        // A file is written there: nobody may name it to a program that runs with another user's rights.
-        const char* const named = secure_getenv("ESPALIER_RECORD");
-        if (!named || !*named) return nullptr;
         try {
-            return new Recorder(named);
+            std::string path = file_to_append_to("ESPALIER_RECORD");
+            return path.empty() ? nullptr : new Recorder(std::move(path));
         } catch (const std::bad_alloc&) {
             return nullptr;
         }

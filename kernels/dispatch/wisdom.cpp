@@ -2,14 +2,10 @@
 
 #include <pthread.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <deque>
-#include <filesystem>
 #include <map>
 #include <mutex>
 #include <new>
-#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -20,6 +16,7 @@
 #include "kernels/dispatch/families.hpp"
 #include "kernels/json/bad_data.hpp"
 #include "kernels/json/regular_file.hpp"
+#include "kernels/json/text_lines.hpp"
 
 namespace espalier {
 namespace {
@@ -81,12 +78,7 @@ public:
         const std::lock_guard lock(wisdom_mutex);
         LoadedWisdom loaded;
         IgnoredLines damaged, stale;
-        std::size_t number = 0;
-        for (std::string_view rest = text; !rest.empty();) {
-            const std::string_view line = rest.substr(0, rest.find('\n'));
-            rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-            ++number;
-            if (line.empty() || line.front() == '#') continue;
+        for_each_line(text, [&](std::string_view line, std::size_t number) {
             try {
                 if (const auto why = use(read_wisdom_line(line)))
                     stale.add(number, *why);
@@ -95,7 +87,7 @@ public:
             } catch (const BadData& error) {
                 damaged.add(number, error.what());
             }
-        }
+        });
         if (!damaged.empty()) loaded.ignored = damaged.text(path, "damaged");
         if (!stale.empty()) loaded.ignored.append(loaded.ignored.empty() ? "" : "\n").append(stale.text(path, "stale"));
         say_of(path, loaded.ignored);
@@ -241,12 +233,8 @@ void sign_wisdom(WisdomEntry& entry, DeviceKind kind, std::string_view source_id
 }
 
 void read_wisdom_of_environment() {
-    // A file is written there: nobody may name it to a program that runs with another user's rights.
-    const char* const named = secure_getenv(kWisdomVariable);
-    if (!named || !*named) return;
-    std::error_code failed;  // of a folder that is gone: the path is then taken as it is
-    const std::filesystem::path full = std::filesystem::absolute(named, failed);  // the program may change its folder
-    const std::string path = failed ? named : full.string();
+    const std::string path = file_to_append_to(kWisdomVariable);
+    if (path.empty()) return;
     all_wisdom().write_to(path);
     try {
         if (const auto text = read_regular_file_if_there(path, kMostWisdomBytes)) all_wisdom().load(path, *text);

@@ -11,4 +11,10 @@ std::optional<std::string> read_file(const std::filesystem::path& path, std::siz
     throw BadData(path.string() + ": " + error.what());
 }
 
+std::string read_named_file(const std::filesystem::path& path) try {
+    return read_regular_file(path, kLargestWholeFile);
+} catch (const BadData& error) {
+    throw BadData(path.string() + ": " + error.what());
+}
+
 }  // namespace espalier::bench

@@ -208,9 +208,9 @@ Judgement judge(const Family& family, const DeviceInfo& device, std::span<const 
     judgement.verdicts = grade(records, pick, disturbed_too);
     judgement.grades = grades_of(judgement.verdicts);
     tree.conclude(judgement);
-    if (const auto forest = read_file(selectors / family.name() / (device.key + ".forest"));
-        forest && effort == espalier::Effort::predict)
-        judgement.forest_sha256 = sha256(*forest);
+    if (effort == espalier::Effort::predict)
+        if (const auto forest = read_file(selectors / family.name() / (device.key + ".forest")))
+            judgement.forest_sha256 = sha256(*forest);
     return judgement;
 }
 

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "harness/base/files/read_file.hpp"
 #include "harness/base/files/replaced_file.hpp"
 #include "harness/base/files/same_file.hpp"
 #include "harness/base/text/counted.hpp"
@@ -23,12 +24,10 @@
 #include "kernels/dispatch/families.hpp"
 #include "kernels/dispatch/wisdom_entry.hpp"
 #include "kernels/json/bad_data.hpp"
-#include "kernels/json/regular_file.hpp"
+#include "kernels/json/text_lines.hpp"
 
 namespace espalier::bench::cli {
 namespace {
-
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;  // of a file that the library loads
 
 struct Arguments {
     std::vector<std::string> files;
@@ -46,25 +45,15 @@ struct Line {
 class Entries {
 public:
     void read(const std::string& path) {
-        std::string text;
-        try {
-            text = read_regular_file(path, kMostBytes);
-        } catch (const BadData& error) {
-            throw BadData(printable(path) + ": " + error.what());
-        }
-        std::size_t number = 0, damaged = 0;
+        std::size_t damaged = 0;
         std::string first;
-        for (std::string_view rest = text; !rest.empty();) {
-            const std::string_view line = rest.substr(0, rest.find('\n'));
-            rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-            ++number;
-            if (line.empty() || line.front() == '#') continue;
+        for_each_line(read_named_file(path), [&](std::string_view line, std::size_t number) {
             try {
                 add(read_wisdom_line(line));
             } catch (const BadData& error) {
                 if (damaged++ == 0) first = fmt::format("line {}: {}", number, error.what());
             }
-        }
+        });
         if (damaged > 0)
             to_stderr("warning: {}: {} left out, the first is {}\n", printable(path), counted(damaged, "damaged line"),
                       first);
