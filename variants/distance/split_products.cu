@@ -1,0 +1,394 @@
+// Distances of single precision by tensor cores, which multiply halves. Every value is split into two of them, x = h +
+// l, and of the four products three are added in single precision: h h, h l and l h (Ootomo and Yokota 2022, there with
+// TF32 as well). They make |x|^2 + |y|^2 - 2 xy of centred items, where what cancels is computed again as in
+// `expanded_tile`, or the cosine xy / (|x| |y|), of which nothing is lost that a direct sum would keep.
+//
+// What it errs by, in units of 2^-24 |x| |y|, for products of one sign, the worst there is:
+// - The split. Items are scaled by powers of two, so that low halves need no scale of their own, and both products go
+// to
+//   one sum. A low half is off by 2^-23 of its value, and l l is left out, up to 2^-22: 8 where all are at their worst
+//   at once, a hundredth of that where they are as random numbers are.
+// - The tensor cores' sums, which truncate: each addition of 16 products to a sum on an H100 does so 17 times, two bits
+//   beyond the sum's own (Khattak and Mikaitis 2025). Those add up with the number of attributes. So a sum ends after
+//   64 of them, and is added to a total in the ordinary way, rounded. The small products h l and l h come first, when
+//   nothing is there that they could be truncated to: left are four additions, about 6.
+// - The totals, one rounding for every 64 attributes, which grow as the root of their number.
+// A direct sum of d terms is allowed 8 + sqrt(d) of them.
+
+#include <limits>
+#include <string>
+
+#include "device/block_copy.hpp"
+#include "device/first_products.hpp"
+#include "device/kernel.hpp"
+#include "device/swizzled_products.hpp"
+#include "kernels/core/variant.hpp"
+#include "variants/distance/accumulator.hpp"
+#include "variants/distance/split_sets.cuh"
+
+namespace espalier::distance {
+namespace {
+
+using namespace device;
+
+constexpr int kWarpRows = 16;   ///< points of a warp's tile
+constexpr int kGroupRows = 64;  ///< of a warpgroup's
+constexpr int kStepSlices = 2;  ///< whose products make a sum: 64 attributes
+constexpr int kSliceSteps = 2;  ///< of 16 attributes
+constexpr int kVector = 4;      ///< queries that a lane writes at once
+constexpr int kOwnQueries = kTileQueries / 4;
+constexpr std::size_t kAlignment = 1024;   ///< of swizzled rows
+constexpr std::int64_t kTilesAcross = 12;  ///< that run at a time, of about 132
+constexpr float kLeft = 0.25F;             ///< of the norms: what cancels to less is computed again
+constexpr unsigned kFewAgain = 64;         ///< of a warp's 2,048 distances
+constexpr std::int64_t kLeastDims = 16;
+
+using Direct = Accumulator<Metric::euclidean, Missing::none>;
+
+/// How a block works: a warpgroup for every 64 points of its tile.
+template <int rows>
+struct Block {
+    static constexpr int kGroups = rows / kGroupRows;
+    static constexpr int kWarps = kGroups * 4, kThreads = kWarps * kLanes;
+    static constexpr int kAtOnce = kGroups == 1 ? 2 : 1;  ///< on a multiprocessor
+    static constexpr int kStages = kGroups == 2 ? 3 : 2;  ///< steps in shared memory
+    static constexpr int kPointBytes = rows * kRowBytes, kQueryBytes = kTileQueries * kRowBytes;  ///< of a slice
+
+    struct Stage {
+        std::byte points[kStepSlices * kPointBytes], queries[kStepSlices * kQueryBytes];
+    };
+    static constexpr std::size_t kBytes = kAlignment + kStages * sizeof(Stage);
+};
+
+/// Tiles of 128 queries x `rows` points. Blocks that run at the same time have a part of the matrix that is about
+/// square: what they read of both sets is least, and stays in the second-level cache.
+struct SplitTiles {
+    std::int64_t rows, across, down;
+
+    SplitTiles(const Problem& problem, std::int64_t tile_rows)
+        : rows(tile_rows),
+          across(divided_up(problem.queries, kTileQueries)),
+          down(divided_up(problem.points, tile_rows)) {}
+
+    [[nodiscard]] std::int64_t count() const { return across * down; }
+    /// Numbers of the tile of queries and that of points.
+    [[nodiscard]] __device__ std::pair<std::int64_t, std::int64_t> of_block(std::int64_t block) const {
+        const std::int64_t first = block / (kTilesAcross * down) * kTilesAcross, rest = block % (kTilesAcross * down);
+        const std::int64_t width = min(kTilesAcross, across - first);
+        return {first + rest % width, rest / width};
+    }
+};
+
+using Halves = std::uint32_t[4];
+
+/// sums = the products of a warp's 16 points and 128 queries, of 64 attributes or of 32. `points` and `queries` are
+/// slices in shared memory.
+template <int slices, int rows>
+__device__ __forceinline__ void multiply_step(ProductSums& sums, const std::byte* points, const std::byte* queries) {
+    constexpr int kSteps = slices * kSliceSteps;
+    const int row = static_cast<int>(threadIdx.y) * kWarpRows + static_cast<int>(threadIdx.x) % kWarpRows;
+    const auto read = [&](Halves& halves, int step, int part) {
+        load_matrices(halves, points + step / kSliceSteps * Block<rows>::kPointBytes +
+                                  swizzled_place(row, 2 * (part + step % kSliceSteps) +
+                                                          static_cast<int>(threadIdx.x) / kWarpRows));
+    };
+    const auto of = [&](int step) { return queries + step / kSliceSteps * Block<rows>::kQueryBytes; };
+    constexpr int kHigh = 0, kLow = kSliceSteps;  // parts of a row
+    Halves high[kSteps], low[kSteps];
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) read(low[step], step, kLow);
+    begin_products();
+    first_products(sums, low[0], of(0), kHigh);
+#pragma unroll
+    for (int step = 1; step < kSteps; ++step) add_products(sums, low[step], of(step), kHigh + step % kSliceSteps);
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) read(high[step], step, kHigh);
+    begin_products();
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) add_products(sums, high[step], of(step), kLow + step % kSliceSteps);
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) add_products(sums, high[step], of(step), kHigh + step % kSliceSteps);
+    end_products(sums);
+}
+
+/// Where a lane's distances are: of two points, of four queries in each 16.
+struct Place {
+    std::int64_t first_query, first_point;
+    unsigned lane, warp;
+
+    [[nodiscard]] __device__ std::int64_t point(int half) const {
+        return first_point + warp * kWarpRows + lane / 4 + half * 8;
+    }
+    /// Of 32, from 0 to 31.
+    [[nodiscard]] __device__ std::int64_t query(int own) const {
+        return first_query + own / kVector * 16 + lane % 4 * kVector + own % kVector;
+    }
+};
+
+/// The distances that `again` has a bit for, of the lane's queries and `p`, one after another.
+__device__ void compute_one_by_one(const Place& place, std::int64_t p, const SplitSet& queries, const SplitSet& points,
+                                   std::int64_t dims, std::uint32_t again, float* result) {
+    for (; again != 0; again &= again - 1) {
+        const std::int64_t q = place.query(__ffs(static_cast<int>(again)) - 1);
+        Direct sum{};
+#pragma unroll 4
+        for (std::int64_t a = 0; a < dims; ++a)
+            sum.add(queries.values[a * queries.count + q], points.values[a * points.count + p]);
+        result[p * queries.count + q] = sum.result(dims);
+    }
+}
+
+/// All distances of a warp, of eight points at a time; every lane has each 32nd query.
+__device__ void compute_all(const Place& place, const SplitSet& queries, const SplitSet& points, std::int64_t dims,
+                            float* result) {
+    constexpr int kQueries = kTileQueries / kLanes, kPoints = 8;
+    const auto query = [&](int i) { return place.first_query + i * kLanes + place.lane; };
+    for (int first = 0; first < kWarpRows; first += kPoints) {
+        const auto point = [&](int j) { return place.first_point + place.warp * kWarpRows + first + j; };
+        Direct sums[kPoints][kQueries] = {};
+        for (std::int64_t a = 0; a < dims; ++a) {
+            float q[kQueries], p[kPoints];
+#pragma unroll
+            for (int i = 0; i < kQueries; ++i)
+                q[i] = queries.values[a * queries.count + min(query(i), queries.count - 1)];
+#pragma unroll
+            for (int j = 0; j < kPoints; ++j) p[j] = points.values[a * points.count + min(point(j), points.count - 1)];
+#pragma unroll
+            for (int j = 0; j < kPoints; ++j)
+#pragma unroll
+                for (int i = 0; i < kQueries; ++i) sums[j][i].add(q[i], p[j]);
+        }
+#pragma unroll
+        for (int j = 0; j < kPoints; ++j)
+#pragma unroll
+            for (int i = 0; i < kQueries; ++i)
+                if (query(i) < queries.count && point(j) < points.count)
+                    result[point(j) * queries.count + query(i)] = sums[j][i].result(dims);
+    }
+}
+
+/// A lane's products become its distances. Returns which of them have to be computed again, a bit each.
+template <Metric metric>
+__device__ __forceinline__ void finish(ProductSums& totals, const Place& place, const SplitSet& queries,
+                                       const SplitSet& points, std::uint32_t (&again)[2]) {
+#pragma unroll
+    for (int own = 0; own < kOwnQueries; ++own) {
+        const std::int64_t q = place.query(own);
+        const float query_factor = queries.factors[q];
+        [[maybe_unused]] const float query_norm = metric == Metric::cosine ? 0.0F : queries.norms[q];
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const std::int64_t p = place.point(half);
+            float& value = totals[own / 2][half * 2 + own % 2];
+            const float product = value * points.factors[p] * query_factor;
+            if constexpr (metric == Metric::cosine) {
+                const float distance = 1 - product;
+                value = distance < 0 ? 0.0F : distance;  // NaN stays
+            } else {
+                const float both = query_norm + points.norms[p], square = both - 2 * product;
+                // Written so that infinities and NaN do not pass.
+                const bool is_good = square >= kLeft * both && both <= std::numeric_limits<float>::max();
+                if (!is_good && q < queries.count && p < points.count) again[half] |= 1U << own;
+                value = std::sqrt(square);
+            }
+        }
+    }
+}
+
+__device__ __forceinline__ void store(const ProductSums& totals, const Place& place, std::int64_t queries,
+                                      std::int64_t points, bool vector_stores, float* result) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        if (place.point(half) >= points) continue;
+#pragma unroll
+        for (int own = 0; own < kOwnQueries; own += kVector) {
+            const std::int64_t q = place.query(own);
+            float* const to = result + place.point(half) * queries + q;
+            const float* const first = &totals[own / 2][half * 2];
+            const float* const second = &totals[own / 2 + 1][half * 2];
+            if (vector_stores && q < queries) {  // then there are four
+                *reinterpret_cast<float4*>(to) = make_float4(first[0], first[1], second[0], second[1]);
+            } else {
+#pragma unroll
+                for (int v = 0; v < kVector; ++v)
+                    if (q + v < queries) to[v] = v < 2 ? first[v] : second[v - 2];
+            }
+        }
+    }
+}
+
+/// What a block multiplies: `slices` slices of a tile of either set.
+struct Multiplied {
+    SplitSet queries, points;
+    std::int64_t dims;
+    std::int32_t slices;
+};
+
+template <Metric metric, int rows>
+__global__ void __launch_bounds__(Block<rows>::kThreads, Block<rows>::kAtOnce)
+    multiply_split_sets(Multiplied of, SplitTiles tiles, bool vector_stores, float* result) {
+    using Own = Block<rows>;
+    using Stage = typename Own::Stage;
+    auto* const storage = dynamic_shared<std::byte>();
+    auto* const stages = reinterpret_cast<Stage*>(storage + (-reinterpret_cast<std::uintptr_t>(storage)) % kAlignment);
+    auto& arrivals = shared<Arrivals[Own::kStages][2]>();
+    const unsigned thread = threadIdx.y * kLanes + threadIdx.x;
+    const auto [across, down] = tiles.of_block(blockIdx.x);
+    const Place place{across * kTileQueries, down * rows, threadIdx.x, threadIdx.y};
+    const std::byte* const query_tile = of.queries.tiles + across * of.slices * Own::kQueryBytes;
+    const std::byte* const point_tile = of.points.tiles + down * of.slices * Own::kPointBytes;
+    const std::int32_t steps = (of.slices + kStepSlices - 1) / kStepSlices;
+    const auto copy = [&](std::int32_t step) {
+        if (step >= steps) return;
+        const std::int32_t first = step * kStepSlices, count = min(kStepSlices, of.slices - first);
+        Stage& stage = stages[step % Own::kStages];
+        auto& pair = arrivals[step % Own::kStages];
+        copy_block(stage.points, point_tile + std::int64_t{first} * Own::kPointBytes, count * Own::kPointBytes, pair[0],
+                   thread, Own::kThreads);
+        copy_block(stage.queries, query_tile + std::int64_t{first} * Own::kQueryBytes, count * Own::kQueryBytes,
+                   pair[1], thread, Own::kThreads);
+    };
+    if (thread == 0)
+        for (auto& pair : arrivals)
+            for (Arrivals& each : pair) begin_block_copies(each);
+    __syncthreads();
+    for (std::int32_t step = 0; step < Own::kStages - 1; ++step) copy(step);
+
+    ProductSums totals = {};
+    for (std::int32_t step = 0; step < steps; ++step) {
+        for (Arrivals& each : arrivals[step % Own::kStages]) wait_for_block_copy(each, step / Own::kStages);
+        // One barrier: what is copied next goes where nobody reads any more.
+        __syncthreads();
+        copy(step + Own::kStages - 1);
+        const Stage& stage = stages[step % Own::kStages];
+        ProductSums sums;
+        if (step * kStepSlices + 1 < of.slices)
+            multiply_step<kStepSlices, rows>(sums, stage.points, stage.queries);
+        else
+            multiply_step<1, rows>(sums, stage.points, stage.queries);
+#pragma unroll
+        for (int n = 0; n < 16; ++n)
+#pragma unroll
+            for (int i = 0; i < 4; ++i) totals[n][i] += sums[n][i];
+    }
+
+    std::uint32_t again[2] = {};
+    finish<metric>(totals, place, of.queries, of.points, again);
+    if constexpr (metric == Metric::euclidean) {
+        const unsigned how_many = __reduce_add_sync(kAll, static_cast<unsigned>(__popc(again[0]) + __popc(again[1])));
+        if (how_many > kFewAgain) return compute_all(place, of.queries, of.points, of.dims, result);
+    }
+    store(totals, place, of.queries.count, of.points.count, vector_stores, result);
+    if constexpr (metric == Metric::euclidean)
+        for (int half = 0; half < 2; ++half)
+            compute_one_by_one(place, place.point(half), of.queries, of.points, of.dims, again[half], result);
+}
+
+/// Where things are in the workspace, in bytes from its start.
+struct SplitLayout {
+    std::int64_t queries, points;  ///< of whole tiles
+    std::int32_t slices;
+    std::size_t bytes = 0;  ///< first: the others take from it
+    std::size_t centre, query_tiles, point_tiles, query_norms, point_norms, query_factors, point_factors;
+
+    SplitLayout(const Problem& problem, std::int64_t rows)
+        : queries(divided_up(problem.queries, kTileQueries) * kTileQueries),
+          points(divided_up(problem.points, rows) * rows),
+          slices(static_cast<std::int32_t>(divided_up(problem.dims, kSliceAttributes))),
+          centre(take(problem.dims * 4)),
+          query_tiles(take(queries * slices * kRowBytes)),
+          point_tiles(take(points * slices * kRowBytes)),
+          query_norms(take(queries * 4)),
+          point_norms(take(points * 4)),
+          query_factors(take(queries * 4)),
+          point_factors(take(points * 4)) {}
+
+private:
+    std::size_t take(std::int64_t wanted) {
+        return std::exchange(bytes, bytes + (static_cast<std::size_t>(wanted) + 511) / 512 * 512);
+    }
+};
+
+std::size_t block_bytes(std::int64_t rows) {
+    return rows == 64 ? Block<64>::kBytes : rows == 128 ? Block<128>::kBytes : Block<192>::kBytes;
+}
+
+Support supports(const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
+    if (device.sm < 80)
+        return Support::no("needs compute capability 8.0 for matrices of halves, this is " + std::to_string(device.sm));
+    if ((problem.metric != Metric::euclidean && problem.metric != Metric::cosine) || problem.missing != Missing::none)
+        return Support::no("multiplies: euclidean and cosine distances without missing values only");
+    if (problem.dims < kLeastDims)
+        return Support::no("below 16 attributes the matrix takes longer to write than to compute either way");
+    if (problem.dims > std::numeric_limits<std::int32_t>::max())
+        return Support::no("more than 2,147,483,647 attributes");
+    const std::int64_t rows = configuration["points"];
+    if (block_bytes(rows) > device.shared_per_block_optin)
+        return Support::no("tiles of " + std::to_string(rows) + " points need " + std::to_string(block_bytes(rows)) +
+                           " bytes of shared memory per block, the device has " +
+                           std::to_string(device.shared_per_block_optin));
+    if (SplitTiles(problem, rows).count() > std::numeric_limits<std::int32_t>::max())
+        return Support::no("more than 2,147,483,647 blocks exceed the grid");
+    return Support::yes();
+}
+
+template <Metric metric, int rows>
+void launch_all(Context& context, const Problem& problem, const Buffers& buffers) {
+    const SplitLayout layout(problem, rows);
+    std::byte* const memory = context.workspace.data();
+    const auto at = [&](std::size_t offset) { return reinterpret_cast<float*>(memory + offset); };
+    const SplitSet queries{buffers.query_values,        problem.queries,        layout.queries,          kTileQueries,
+                           memory + layout.query_tiles, at(layout.query_norms), at(layout.query_factors)};
+    const SplitSet points{buffers.point_values,        problem.points,         layout.points,           rows,
+                          memory + layout.point_tiles, at(layout.point_norms), at(layout.point_factors)};
+    const dim3 preparing(kLanes, kRowsAtOnce);
+    if constexpr (metric == Metric::euclidean)
+        launch(find_centre, dim3(static_cast<unsigned>(divided_up(problem.dims, kRowsAtOnce))), preparing, 0,
+               context.stream, buffers.point_values, problem.points, problem.dims, at(layout.centre));
+    launch(split_sets<metric>, dim3(static_cast<unsigned>((layout.queries + layout.points) / kLanes)), preparing, 0,
+           context.stream, queries, points, problem.dims, std::int64_t{layout.slices}, at(layout.centre));
+    const SplitTiles tiles(problem, rows);
+    const bool vector_stores =
+        problem.queries % kVector == 0 && reinterpret_cast<std::uintptr_t>(buffers.result) % sizeof(float4) == 0;
+    launch(multiply_split_sets<metric, rows>, dim3(static_cast<unsigned>(tiles.count())),
+           dim3(kLanes, Block<rows>::kWarps), Block<rows>::kBytes, context.stream,
+           Multiplied{queries, points, problem.dims, layout.slices}, tiles, vector_stores, buffers.result);
+}
+
+template <int rows>
+void launch_metric(Context& context, const Problem& problem, const Buffers& buffers) {
+    if (problem.metric == Metric::cosine)
+        launch_all<Metric::cosine, rows>(context, problem, buffers);
+    else
+        launch_all<Metric::euclidean, rows>(context, problem, buffers);
+}
+
+void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
+    if (problem.distances() == 0) return;
+    switch (configuration["points"]) {
+        case 64: return launch_metric<64>(context, problem, buffers);
+        case 128: return launch_metric<128>(context, problem, buffers);
+        default: return launch_metric<192>(context, problem, buffers);
+    }
+}
+
+}  // namespace
+
+Variant<Problem> split_products() {
+    return {.role = Role::modern,
+            .summary = "three products of split halves on tensor cores for each of single precision",
+            .source = "after Ootomo and Yokota 2022",
+            .limits = "euclidean or cosine, no missing values, 16 attributes or more, compute capability 8.0",
+            .tolerance = {.absolute = 1e-18,
+                          .relative = 0x1p-22,
+                          .reason =
+                              "of the norms' sum a quarter is left at least: four times the roundings of a direct sum"},
+            .rounds = "attributes are centred on a mean",
+            .space = {{"points", {64, 128, 192}}},
+            .supports = supports,
+            .workspace = [](const Problem& problem, const Configuration& configuration,
+                            const DeviceInfo&) { return SplitLayout(problem, configuration["points"]).bytes; },
+            .run = run};
+}
+
+}  // namespace espalier::distance
