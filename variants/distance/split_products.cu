@@ -45,19 +45,25 @@ constexpr std::int64_t kLeastDims = 16;
 
 using Direct = Accumulator<Metric::euclidean, Missing::none>;
 
-/// How a block works: a warpgroup for every 64 points of its tile.
+/// A slice of a tile of either set, in shared memory.
+template <int rows>
+struct Slot {
+    std::byte points[rows * kRowBytes], queries[kTileQueries * kRowBytes];
+};
+
+/// How a block works: a warpgroup for every 64 points of its tile, and as many slots as there is room for.
 template <int rows>
 struct Block {
     static constexpr int kGroups = rows / kGroupRows;
     static constexpr int kWarps = kGroups * 4, kThreads = kWarps * kLanes;
     static constexpr int kAtOnce = kGroups == 1 ? 2 : 1;  ///< on a multiprocessor
-    static constexpr int kStages = kGroups == 2 ? 3 : 2;  ///< steps in shared memory
-    static constexpr int kPointBytes = rows * kRowBytes, kQueryBytes = kTileQueries * kRowBytes;  ///< of a slice
+    static constexpr int kSlots = kGroups == 1 ? 4 : kGroups == 2 ? 7 : 5;
+    static constexpr std::size_t kBytes = kAlignment + kSlots * sizeof(Slot<rows>);
+};
 
-    struct Stage {
-        std::byte points[kStepSlices * kPointBytes], queries[kStepSlices * kQueryBytes];
-    };
-    static constexpr std::size_t kBytes = kAlignment + kStages * sizeof(Stage);
+/// Numbers of a tile of queries and of one of points.
+struct TilePlace {
+    std::int32_t of_queries, of_points;
 };
 
 /// Tiles of 128 queries x `rows` points. Blocks that run at the same time have a part of the matrix that is about
@@ -71,43 +77,43 @@ struct SplitTiles {
           down(divided_up(problem.points, tile_rows)) {}
 
     [[nodiscard]] std::int64_t count() const { return across * down; }
-    /// Numbers of the tile of queries and that of points.
-    [[nodiscard]] __device__ std::pair<std::int64_t, std::int64_t> of_block(std::int64_t block) const {
+    [[nodiscard]] __device__ TilePlace of_block(std::int64_t block) const {
         const std::int64_t first = block / (kTilesAcross * down) * kTilesAcross, rest = block % (kTilesAcross * down);
         const std::int64_t width = min(kTilesAcross, across - first);
-        return {first + rest % width, rest / width};
+        return {static_cast<std::int32_t>(first + rest % width), static_cast<std::int32_t>(rest / width)};
     }
 };
 
 using Halves = std::uint32_t[4];
 
-/// sums = the products of a warp's 16 points and 128 queries, of 64 attributes or of 32. `points` and `queries` are
-/// slices in shared memory.
+/// sums = the products of a warp's 16 points and 128 queries, of 64 attributes or of 32.
 template <int slices, int rows>
-__device__ __forceinline__ void multiply_step(ProductSums& sums, const std::byte* points, const std::byte* queries) {
+__device__ __forceinline__ void multiply_step(ProductSums& sums, const Slot<rows>* const (&slots)[slices]) {
     constexpr int kSteps = slices * kSliceSteps;
+    constexpr int kHigh = 0, kLow = kSliceSteps;  // parts of a row
     const int row = static_cast<int>(threadIdx.y) * kWarpRows + static_cast<int>(threadIdx.x) % kWarpRows;
     const auto read = [&](Halves& halves, int step, int part) {
-        load_matrices(halves, points + step / kSliceSteps * Block<rows>::kPointBytes +
-                                  swizzled_place(row, 2 * (part + step % kSliceSteps) +
-                                                          static_cast<int>(threadIdx.x) / kWarpRows));
+        const int piece = 2 * (part + step % kSliceSteps) + static_cast<int>(threadIdx.x) / kWarpRows;
+        load_matrices(halves, slots[step / kSliceSteps]->points + swizzled_place(row, piece));
     };
-    const auto of = [&](int step) { return queries + step / kSliceSteps * Block<rows>::kQueryBytes; };
-    constexpr int kHigh = 0, kLow = kSliceSteps;  // parts of a row
+    const auto queries_of = [&](int step) { return slots[step / kSliceSteps]->queries; };
     Halves high[kSteps], low[kSteps];
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) read(low[step], step, kLow);
     begin_products();
-    first_products(sums, low[0], of(0), kHigh);
+    first_products(sums, low[0], queries_of(0), kHigh);
 #pragma unroll
-    for (int step = 1; step < kSteps; ++step) add_products(sums, low[step], of(step), kHigh + step % kSliceSteps);
+    for (int step = 1; step < kSteps; ++step)
+        add_products(sums, low[step], queries_of(step), kHigh + step % kSliceSteps);
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) read(high[step], step, kHigh);
     begin_products();
 #pragma unroll
-    for (int step = 0; step < kSteps; ++step) add_products(sums, high[step], of(step), kLow + step % kSliceSteps);
+    for (int step = 0; step < kSteps; ++step)
+        add_products(sums, high[step], queries_of(step), kLow + step % kSliceSteps);
 #pragma unroll
-    for (int step = 0; step < kSteps; ++step) add_products(sums, high[step], of(step), kHigh + step % kSliceSteps);
+    for (int step = 0; step < kSteps; ++step)
+        add_products(sums, high[step], queries_of(step), kHigh + step % kSliceSteps);
     end_products(sums);
 }
 
@@ -128,8 +134,10 @@ struct Place {
 /// The distances that `again` has a bit for, of the lane's queries and `p`, one after another.
 __device__ void compute_one_by_one(const Place& place, std::int64_t p, const SplitSet& queries, const SplitSet& points,
                                    std::int64_t dims, std::uint32_t again, float* result) {
+    if (p >= points.count) return;
     for (; again != 0; again &= again - 1) {
         const std::int64_t q = place.query(__ffs(static_cast<int>(again)) - 1);
+        if (q >= queries.count) continue;
         Direct sum{};
 #pragma unroll 4
         for (std::int64_t a = 0; a < dims; ++a)
@@ -167,28 +175,39 @@ __device__ void compute_all(const Place& place, const SplitSet& queries, const S
     }
 }
 
-/// A lane's products become its distances. Returns which of them have to be computed again, a bit each.
+__device__ __forceinline__ void read_four(float (&values)[kVector], const float* from) {
+    const float4 four = *reinterpret_cast<const float4*>(from);
+    values[0] = four.x, values[1] = four.y, values[2] = four.z, values[3] = four.w;
+}
+
+/// A lane's products become its distances. Returns which of them have to be computed again, a bit each; beyond the
+/// sets, too.
 template <Metric metric>
 __device__ __forceinline__ void finish(ProductSums& totals, const Place& place, const SplitSet& queries,
                                        const SplitSet& points, std::uint32_t (&again)[2]) {
+    const float point_factors[] = {points.factors[place.point(0)], points.factors[place.point(1)]};
+    float query_factors[kVector], query_norms[kVector] = {}, point_norms[2] = {};
+    if constexpr (metric == Metric::euclidean)
+        point_norms[0] = points.norms[place.point(0)], point_norms[1] = points.norms[place.point(1)];
 #pragma unroll
     for (int own = 0; own < kOwnQueries; ++own) {
         const std::int64_t q = place.query(own);
-        const float query_factor = queries.factors[q];
-        [[maybe_unused]] const float query_norm = metric == Metric::cosine ? 0.0F : queries.norms[q];
+        if (own % kVector == 0) {
+            read_four(query_factors, queries.factors + q);
+            if constexpr (metric == Metric::euclidean) read_four(query_norms, queries.norms + q);
+        }
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-            const std::int64_t p = place.point(half);
             float& value = totals[own / 2][half * 2 + own % 2];
-            const float product = value * points.factors[p] * query_factor;
+            const float product = value * point_factors[half] * query_factors[own % kVector];
             if constexpr (metric == Metric::cosine) {
                 const float distance = 1 - product;
                 value = distance < 0 ? 0.0F : distance;  // NaN stays
             } else {
-                const float both = query_norm + points.norms[p], square = both - 2 * product;
+                const float both = query_norms[own % kVector] + point_norms[half], square = both - 2 * product;
                 // Written so that infinities and NaN do not pass.
                 const bool is_good = square >= kLeft * both && both <= std::numeric_limits<float>::max();
-                if (!is_good && q < queries.count && p < points.count) again[half] |= 1U << own;
+                if (!is_good) again[half] |= 1U << own;
                 value = std::sqrt(square);
             }
         }
@@ -224,54 +243,76 @@ struct Multiplied {
     std::int32_t slices;
 };
 
+/// A block's slices on their way through shared memory.
+template <int rows>
+struct Slices {
+    const Multiplied& of;
+    TilePlace tile;
+    Slot<rows>* slots;
+    Arrivals (&arrivals)[Block<rows>::kSlots][2];
+
+    /// Where a slice is, once it is there.
+    [[nodiscard]] __device__ Slot<rows>* at(std::int32_t slice) const { return slots + slice % Block<rows>::kSlots; }
+
+    __device__ void copy(std::int32_t slice) const {
+        if (slice >= of.slices) return;
+        const unsigned thread = threadIdx.y * kLanes + threadIdx.x;
+        constexpr int kPointBytes = sizeof(Slot<rows>::points), kQueryBytes = sizeof(Slot<rows>::queries);
+        auto& pair = arrivals[slice % Block<rows>::kSlots];
+        copy_block(at(slice)->points,
+                   of.points.tiles + (std::int64_t{tile.of_points} * of.slices + slice) * kPointBytes, kPointBytes,
+                   pair[0], thread, Block<rows>::kThreads);
+        copy_block(at(slice)->queries,
+                   of.queries.tiles + (std::int64_t{tile.of_queries} * of.slices + slice) * kQueryBytes, kQueryBytes,
+                   pair[1], thread, Block<rows>::kThreads);
+    }
+
+    /// A barrier must follow.
+    __device__ void wait_for(std::int32_t slice) const {
+        for (Arrivals& each : arrivals[slice % Block<rows>::kSlots])
+            wait_for_block_copy(each, slice / Block<rows>::kSlots);
+    }
+
+    /// Starts the copies that are not started after the first barrier of a step.
+    __device__ void begin() const {
+        if (threadIdx.y == 0 && threadIdx.x == 0)
+            for (auto& pair : arrivals)
+                for (Arrivals& each : pair) begin_block_copies(each);
+        __syncthreads();
+        for (std::int32_t slice = 0; slice < Block<rows>::kSlots - kStepSlices; ++slice) copy(slice);
+    }
+};
+
 template <Metric metric, int rows>
 __global__ void __launch_bounds__(Block<rows>::kThreads, Block<rows>::kAtOnce)
     multiply_split_sets(Multiplied of, SplitTiles tiles, bool vector_stores, float* result) {
-    using Own = Block<rows>;
-    using Stage = typename Own::Stage;
     auto* const storage = dynamic_shared<std::byte>();
-    auto* const stages = reinterpret_cast<Stage*>(storage + (-reinterpret_cast<std::uintptr_t>(storage)) % kAlignment);
-    auto& arrivals = shared<Arrivals[Own::kStages][2]>();
-    const unsigned thread = threadIdx.y * kLanes + threadIdx.x;
-    const auto [across, down] = tiles.of_block(blockIdx.x);
-    const Place place{across * kTileQueries, down * rows, threadIdx.x, threadIdx.y};
-    const std::byte* const query_tile = of.queries.tiles + across * of.slices * Own::kQueryBytes;
-    const std::byte* const point_tile = of.points.tiles + down * of.slices * Own::kPointBytes;
-    const std::int32_t steps = (of.slices + kStepSlices - 1) / kStepSlices;
-    const auto copy = [&](std::int32_t step) {
-        if (step >= steps) return;
-        const std::int32_t first = step * kStepSlices, count = min(kStepSlices, of.slices - first);
-        Stage& stage = stages[step % Own::kStages];
-        auto& pair = arrivals[step % Own::kStages];
-        copy_block(stage.points, point_tile + std::int64_t{first} * Own::kPointBytes, count * Own::kPointBytes, pair[0],
-                   thread, Own::kThreads);
-        copy_block(stage.queries, query_tile + std::int64_t{first} * Own::kQueryBytes, count * Own::kQueryBytes,
-                   pair[1], thread, Own::kThreads);
-    };
-    if (thread == 0)
-        for (auto& pair : arrivals)
-            for (Arrivals& each : pair) begin_block_copies(each);
-    __syncthreads();
-    for (std::int32_t step = 0; step < Own::kStages - 1; ++step) copy(step);
-
+    const Slices<rows> slices{
+        of, tiles.of_block(blockIdx.x),
+        reinterpret_cast<Slot<rows>*>(storage + (-reinterpret_cast<std::uintptr_t>(storage)) % kAlignment),
+        shared<Arrivals[Block<rows>::kSlots][2]>()};
+    slices.begin();
     ProductSums totals = {};
-    for (std::int32_t step = 0; step < steps; ++step) {
-        for (Arrivals& each : arrivals[step % Own::kStages]) wait_for_block_copy(each, step / Own::kStages);
+    for (std::int32_t slice = 0; slice < of.slices; slice += kStepSlices) {
+        const bool is_whole = slice + 1 < of.slices;
+        slices.wait_for(slice);
+        if (is_whole) slices.wait_for(slice + 1);
         // One barrier: what is copied next goes where nobody reads any more.
         __syncthreads();
-        copy(step + Own::kStages - 1);
-        const Stage& stage = stages[step % Own::kStages];
+        for (int next = 0; next < kStepSlices; ++next) slices.copy(slice + Block<rows>::kSlots - kStepSlices + next);
         ProductSums sums;
-        if (step * kStepSlices + 1 < of.slices)
-            multiply_step<kStepSlices, rows>(sums, stage.points, stage.queries);
+        if (is_whole)
+            multiply_step<2, rows>(sums, {slices.at(slice), slices.at(slice + 1)});
         else
-            multiply_step<1, rows>(sums, stage.points, stage.queries);
+            multiply_step<1, rows>(sums, {slices.at(slice)});
 #pragma unroll
         for (int n = 0; n < 16; ++n)
 #pragma unroll
             for (int i = 0; i < 4; ++i) totals[n][i] += sums[n][i];
     }
 
+    const Place place{std::int64_t{slices.tile.of_queries} * kTileQueries, std::int64_t{slices.tile.of_points} * rows,
+                      threadIdx.x, threadIdx.y};
     std::uint32_t again[2] = {};
     finish<metric>(totals, place, of.queries, of.points, again);
     if constexpr (metric == Metric::euclidean) {
