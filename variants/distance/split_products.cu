@@ -424,7 +424,7 @@ Variant<Problem> split_products() {
                           .relative = 0x1p-22,
                           .reason =
                               "of the norms' sum a quarter is left at least: four times the roundings of a direct sum"},
-            .rounds = "attributes are centred on a mean",
+            .rounds = "attributes are centred on a mean, or norms inverted",
             .space = {{"points", {64, 128, 192}}},
             .supports = supports,
             .workspace = [](const Problem& problem, const Configuration& configuration,
