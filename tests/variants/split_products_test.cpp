@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <ostream>
 #include <random>
 #include <span>
 #include <string>
@@ -44,6 +45,8 @@ struct Kind {
     Draw draw;
     double cosine = 1;         ///< of what direct sums are allowed
     bool cosine_only = false;  ///< squares leave the range of single precision
+
+    friend void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
 };
 
 void fill(Random& random, std::span<float> item, float from, float to) {
