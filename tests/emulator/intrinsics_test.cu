@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "device/byte_dots.hpp"
+#include "device/first_products.hpp"
 #include "device/half_tiles.hpp"
 #include "device/swizzled_products.hpp"
 #include "device/texture.hpp"
@@ -441,8 +442,11 @@ __host__ __device__ constexpr int of_a(int row, int k) { return (row * 5 + k * 3
 __host__ __device__ constexpr int of_b(int column, int k) { return (column * 7 + k * 5) % 19 - 9; }
 __device__ std::uint16_t half_of_int(int value) { return half_of(static_cast<float>(value)); }
 
-/// Products of a block of a warpgroup, warp w with rows 16 w to 16 w + 15, of step 1 of 4: out[row][column].
-template <bool by_warps>
+enum class Products { by_warps, by_groups, first };
+
+/// Products of a block of a warpgroup, warp w with rows 16 w to 16 w + 15, of step 1 of 4, added to 1 unless they are
+/// the first: out[row][column].
+template <Products products>
 __global__ void multiply_rows(float* out) {
     auto& rows = shared<SwizzledRows>();
     for (int i = thread(); i < 128 * 64; i += 128) {
@@ -459,8 +463,12 @@ __global__ void multiply_rows(float* out) {
     ProductSums sums;
     for (auto& four : sums)
         for (float& sum : four) sum = 1;
-    if constexpr (by_warps) {
+    if constexpr (products == Products::by_warps) {
         add_products_by_warps(sums, a, rows.bytes, 1);
+    } else if constexpr (products == Products::first) {
+        begin_products();
+        first_products(sums, a, rows.bytes, 1);
+        end_products(sums);
     } else {
         begin_products();
         add_products(sums, a, rows.bytes, 1);
@@ -478,8 +486,10 @@ void check_swizzled_products() {
             for (int k = 16; k < 32; ++k) sum += of_a(row, k) * of_b(column, k);
             expected.push_back(static_cast<float>(sum));
         }
-    EXPECT_EQ((results_of<float>(multiply_rows<true>, expected.size(), 1, 128)), expected);
-    EXPECT_EQ((results_of<float>(multiply_rows<false>, expected.size(), 1, 128)), expected);
+    EXPECT_EQ((results_of<float>(multiply_rows<Products::by_warps>, expected.size(), 1, 128)), expected);
+    EXPECT_EQ((results_of<float>(multiply_rows<Products::by_groups>, expected.size(), 1, 128)), expected);
+    for (float& sum : expected) sum -= 1;
+    EXPECT_EQ((results_of<float>(multiply_rows<Products::first>, expected.size(), 1, 128)), expected);
 }
 TEST(SwizzledProducts, AreTheSameByWarpsAndByGroups) { check_swizzled_products(); }
 
