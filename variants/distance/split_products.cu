@@ -38,7 +38,7 @@ constexpr int kSliceSteps = 2;  ///< of 16 attributes
 constexpr int kVector = 4;      ///< queries that a lane writes at once
 constexpr int kOwnQueries = kTileQueries / 4;
 constexpr std::size_t kAlignment = 1024;   ///< of swizzled rows
-constexpr std::int64_t kTilesAcross = 12;  ///< that run at a time, of about 132
+constexpr std::int32_t kTilesAcross = 12;  ///< that run at a time, of about 132
 constexpr float kLeft = 0.25F;             ///< of the norms: what cancels to less is computed again
 constexpr unsigned kFewAgain = 64;         ///< of a warp's 2,048 distances
 constexpr std::int64_t kLeastDims = 16;
@@ -66,21 +66,16 @@ struct TilePlace {
     std::int32_t of_queries, of_points;
 };
 
-/// Tiles of 128 queries x `rows` points. Blocks that run at the same time have a part of the matrix that is about
-/// square: what they read of both sets is least, and stays in the second-level cache.
+/// Tiles of 128 queries x as many points, fewer than 2^31. Blocks that run at the same time have a part of the matrix
+/// that is about square: what they read of both sets is least, and stays in the second-level cache.
 struct SplitTiles {
-    std::int64_t rows, across, down;
+    std::int32_t across, down;
 
-    SplitTiles(const Problem& problem, std::int64_t tile_rows)
-        : rows(tile_rows),
-          across(divided_up(problem.queries, kTileQueries)),
-          down(divided_up(problem.points, tile_rows)) {}
-
-    [[nodiscard]] std::int64_t count() const { return across * down; }
-    [[nodiscard]] __device__ TilePlace of_block(std::int64_t block) const {
-        const std::int64_t first = block / (kTilesAcross * down) * kTilesAcross, rest = block % (kTilesAcross * down);
-        const std::int64_t width = min(kTilesAcross, across - first);
-        return {static_cast<std::int32_t>(first + rest % width), static_cast<std::int32_t>(rest / width)};
+    [[nodiscard]] __host__ __device__ std::int32_t count() const { return across * down; }
+    [[nodiscard]] __device__ TilePlace at(std::int32_t tile) const {
+        const std::int32_t most = min(kTilesAcross, across), first = tile / (most * down) * most;
+        const std::int32_t rest = tile % (most * down), width = min(most, across - first);
+        return {first + rest % width, rest / width};
     }
 };
 
@@ -243,86 +238,114 @@ struct Multiplied {
     std::int32_t slices;
 };
 
-/// A block's slices on their way through shared memory.
+/// The slices of a block's tiles, one after another, on their way through shared memory. All threads go along.
 template <int rows>
 struct Slices {
+    static constexpr int kSlots = Block<rows>::kSlots;
+    static constexpr int kPointBytes = sizeof(Slot<rows>::points), kQueryBytes = sizeof(Slot<rows>::queries);
+
     const Multiplied& of;
-    TilePlace tile;
+    SplitTiles tiles;
     Slot<rows>* slots;
-    Arrivals (&arrivals)[Block<rows>::kSlots][2];
+    Arrivals (&arrivals)[kSlots][2];
+    std::int32_t tile = 0, left = 0;             ///< what is copied next: the block's tile, and so many of its slices
+    std::int32_t of_points = 0, of_queries = 0;  ///< their numbers
 
-    /// Where a slice is, once it is there.
-    [[nodiscard]] __device__ Slot<rows>* at(std::int32_t slice) const { return slots + slice % Block<rows>::kSlots; }
-
-    __device__ void copy(std::int32_t slice) const {
-        if (slice >= of.slices) return;
-        const unsigned thread = threadIdx.y * kLanes + threadIdx.x;
-        constexpr int kPointBytes = sizeof(Slot<rows>::points), kQueryBytes = sizeof(Slot<rows>::queries);
-        auto& pair = arrivals[slice % Block<rows>::kSlots];
-        copy_block(at(slice)->points,
-                   of.points.tiles + (std::int64_t{tile.of_points} * of.slices + slice) * kPointBytes, kPointBytes,
-                   pair[0], thread, Block<rows>::kThreads);
-        copy_block(at(slice)->queries,
-                   of.queries.tiles + (std::int64_t{tile.of_queries} * of.slices + slice) * kQueryBytes, kQueryBytes,
-                   pair[1], thread, Block<rows>::kThreads);
-    }
-
-    /// A barrier must follow.
-    __device__ void wait_for(std::int32_t slice) const {
-        for (Arrivals& each : arrivals[slice % Block<rows>::kSlots])
-            wait_for_block_copy(each, slice / Block<rows>::kSlots);
-    }
-
-    /// Starts the copies that are not started after the first barrier of a step.
-    __device__ void begin() const {
+    /// Starts the first copies.
+    __device__ void begin() {
         if (threadIdx.y == 0 && threadIdx.x == 0)
             for (auto& pair : arrivals)
                 for (Arrivals& each : pair) begin_block_copies(each);
         __syncthreads();
-        for (std::int32_t slice = 0; slice < Block<rows>::kSlots - kStepSlices; ++slice) copy(slice);
+        begin_tile(static_cast<std::int32_t>(blockIdx.x));
+        for (int number = 0; number < kSlots; ++number) copy(number);
+    }
+
+    /// Starts the copy of the next slice, by its number.
+    __device__ void copy(std::int32_t number) {
+        if (tile >= tiles.count()) return;
+        const unsigned thread = threadIdx.y * kLanes + threadIdx.x;
+        auto& pair = arrivals[number % kSlots];
+        copy_block(at(number)->points, of.points.tiles + std::int64_t{of_points} * kPointBytes, kPointBytes, pair[0],
+                   thread, Block<rows>::kThreads);
+        copy_block(at(number)->queries, of.queries.tiles + std::int64_t{of_queries} * kQueryBytes, kQueryBytes, pair[1],
+                   thread, Block<rows>::kThreads);
+        ++of_points, ++of_queries;
+        if (--left == 0) begin_tile(tile + static_cast<std::int32_t>(gridDim.x));
+    }
+
+    /// A barrier must follow.
+    __device__ void wait_for(std::int32_t of_number) const {
+        for (Arrivals& each : arrivals[of_number % kSlots]) wait_for_block_copy(each, of_number / kSlots);
+    }
+
+    /// Where a slice is, once it is there.
+    [[nodiscard]] __device__ Slot<rows>* at(std::int32_t of_number) const { return slots + of_number % kSlots; }
+
+private:
+    __device__ void begin_tile(std::int32_t next) {
+        tile = next, left = of.slices;
+        if (tile >= tiles.count()) return;
+        const TilePlace place = tiles.at(tile);
+        of_points = place.of_points * of.slices, of_queries = place.of_queries * of.slices;
     }
 };
 
-template <Metric metric, int rows>
-__global__ void __launch_bounds__(Block<rows>::kThreads, Block<rows>::kAtOnce)
-    multiply_split_sets(Multiplied of, SplitTiles tiles, bool vector_stores, float* result) {
-    auto* const storage = dynamic_shared<std::byte>();
-    const Slices<rows> slices{
-        of, tiles.of_block(blockIdx.x),
-        reinterpret_cast<Slot<rows>*>(storage + (-reinterpret_cast<std::uintptr_t>(storage)) % kAlignment),
-        shared<Arrivals[Block<rows>::kSlots][2]>()};
-    slices.begin();
-    ProductSums totals = {};
-    for (std::int32_t slice = 0; slice < of.slices; slice += kStepSlices) {
-        const bool is_whole = slice + 1 < of.slices;
-        slices.wait_for(slice);
-        if (is_whole) slices.wait_for(slice + 1);
+/// A tile's products. `number` is that of its first slice, and becomes that of the next tile's.
+template <int rows>
+__device__ __forceinline__ void multiply_tile(ProductSums& totals, Slices<rows>& slices, std::int32_t& number) {
+    const std::int32_t last = kStepSlices - slices.of.slices % kStepSlices;  // slices of a tile's last step
+    std::int32_t before = number == 0 ? 0 : last;                            // of the step before
+    for (const std::int32_t end = number + slices.of.slices; number < end; number += kStepSlices) {
+        const bool is_whole = number + 1 < end;
+        slices.wait_for(number);
+        if (is_whole) slices.wait_for(number + 1);
         // One barrier: what is copied next goes where nobody reads any more.
         __syncthreads();
-        for (int next = 0; next < kStepSlices; ++next) slices.copy(slice + Block<rows>::kSlots - kStepSlices + next);
+        for (; before > 0; --before) slices.copy(number - before + Block<rows>::kSlots);
+        before = kStepSlices;
         ProductSums sums;
         if (is_whole)
-            multiply_step<2, rows>(sums, {slices.at(slice), slices.at(slice + 1)});
+            multiply_step<2, rows>(sums, {slices.at(number), slices.at(number + 1)});
         else
-            multiply_step<1, rows>(sums, {slices.at(slice)});
+            multiply_step<1, rows>(sums, {slices.at(number)});
 #pragma unroll
         for (int n = 0; n < 16; ++n)
 #pragma unroll
             for (int i = 0; i < 4; ++i) totals[n][i] += sums[n][i];
     }
+    number -= slices.of.slices % kStepSlices;
+}
 
-    const Place place{std::int64_t{slices.tile.of_queries} * kTileQueries, std::int64_t{slices.tile.of_points} * rows,
-                      threadIdx.x, threadIdx.y};
-    std::uint32_t again[2] = {};
-    finish<metric>(totals, place, of.queries, of.points, again);
-    if constexpr (metric == Metric::euclidean) {
-        const unsigned how_many = __reduce_add_sync(kAll, static_cast<unsigned>(__popc(again[0]) + __popc(again[1])));
-        if (how_many > kFewAgain) return compute_all(place, of.queries, of.points, of.dims, result);
+/// A block has one tile after another: the next one's slices are on their way while distances are written.
+template <Metric metric, int rows>
+__global__ void __launch_bounds__(Block<rows>::kThreads, Block<rows>::kAtOnce)
+    multiply_split_sets(Multiplied of, SplitTiles tiles, bool vector_stores, float* result) {
+    auto* const storage = dynamic_shared<std::byte>();
+    Slices<rows> slices{
+        of, tiles, reinterpret_cast<Slot<rows>*>(storage + (-reinterpret_cast<std::uintptr_t>(storage)) % kAlignment),
+        shared<Arrivals[Block<rows>::kSlots][2]>()};
+    slices.begin();
+    std::int32_t number = 0;
+    for (auto tile = static_cast<std::int32_t>(blockIdx.x); tile < tiles.count();
+         tile += static_cast<std::int32_t>(gridDim.x)) {
+        ProductSums totals = {};
+        multiply_tile(totals, slices, number);
+        const TilePlace at = tiles.at(tile);
+        const Place place{std::int64_t{at.of_queries} * kTileQueries, std::int64_t{at.of_points} * rows, threadIdx.x,
+                          threadIdx.y};
+        std::uint32_t again[2] = {};
+        finish<metric>(totals, place, of.queries, of.points, again);
+        const auto how_many = static_cast<unsigned>(__popc(again[0]) + __popc(again[1]));
+        if (metric == Metric::euclidean && __reduce_add_sync(kAll, how_many) > kFewAgain) {
+            compute_all(place, of.queries, of.points, of.dims, result);
+            continue;
+        }
+        store(totals, place, of.queries.count, of.points.count, vector_stores, result);
+        if constexpr (metric == Metric::euclidean)
+            for (int half = 0; half < 2; ++half)
+                compute_one_by_one(place, place.point(half), of.queries, of.points, of.dims, again[half], result);
     }
-    store(totals, place, of.queries.count, of.points.count, vector_stores, result);
-    if constexpr (metric == Metric::euclidean)
-        for (int half = 0; half < 2; ++half)
-            compute_one_by_one(place, place.point(half), of.queries, of.points, of.dims, again[half], result);
 }
 
 /// Where things are in the workspace, in bytes from its start.
@@ -368,8 +391,9 @@ Support supports(const Problem& problem, const Configuration& configuration, con
         return Support::no("tiles of " + std::to_string(rows) + " points need " + std::to_string(block_bytes(rows)) +
                            " bytes of shared memory per block, the device has " +
                            std::to_string(device.shared_per_block_optin));
-    if (SplitTiles(problem, rows).count() > std::numeric_limits<std::int32_t>::max())
-        return Support::no("more than 2,147,483,647 blocks exceed the grid");
+    if (divided_up(problem.queries, kTileQueries) * divided_up(problem.points, rows) >
+        std::numeric_limits<std::int32_t>::max() / 2)
+        return Support::no("more than 1,073,741,823 tiles: they are numbered in 32 bits");
     return Support::yes();
 }
 
@@ -388,10 +412,12 @@ void launch_all(Context& context, const Problem& problem, const Buffers& buffers
                context.stream, buffers.point_values, problem.points, problem.dims, at(layout.centre));
     launch(split_sets<metric>, dim3(static_cast<unsigned>((layout.queries + layout.points) / kLanes)), preparing, 0,
            context.stream, queries, points, problem.dims, std::int64_t{layout.slices}, at(layout.centre));
-    const SplitTiles tiles(problem, rows);
+    const SplitTiles tiles{static_cast<std::int32_t>(layout.queries / kTileQueries),
+                           static_cast<std::int32_t>(layout.points / rows)};
+    const std::int32_t at_once = std::max(context.device.sm_count, 1) * Block<rows>::kAtOnce;
     const bool vector_stores =
         problem.queries % kVector == 0 && reinterpret_cast<std::uintptr_t>(buffers.result) % sizeof(float4) == 0;
-    launch(multiply_split_sets<metric, rows>, dim3(static_cast<unsigned>(tiles.count())),
+    launch(multiply_split_sets<metric, rows>, dim3(static_cast<unsigned>(std::min(tiles.count(), at_once))),
            dim3(kLanes, Block<rows>::kWarps), Block<rows>::kBytes, context.stream,
            Multiplied{queries, points, problem.dims, layout.slices}, tiles, vector_stores, buffers.result);
 }
