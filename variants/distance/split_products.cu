@@ -100,6 +100,8 @@ __device__ __forceinline__ void multiply_step(ProductSums& sums, const Slot<rows
 #pragma unroll
     for (int step = 1; step < kSteps; ++step)
         add_products(sums, low[step], queries_of(step), kHigh + step % kSliceSteps);
+    // What multiplies must stay in its registers until products are there, and of three warpgroups each thread has 168.
+    if constexpr (rows == 3 * kGroupRows) end_products(sums);
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) read(high[step], step, kHigh);
     begin_products();
