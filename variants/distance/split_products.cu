@@ -1,19 +1,21 @@
-// Distances of single precision by tensor cores, which multiply halves. Every value is split into two of them, x = h +
-// l, and of the four products three are added in single precision: h h, h l and l h (Ootomo and Yokota 2022, there with
-// TF32 as well). They make |x|^2 + |y|^2 - 2 xy of centred items, where what cancels is computed again as in
-// `expanded_tile`, or the cosine xy / (|x| |y|), of which nothing is lost that a direct sum would keep.
+// Distances of single precision by tensor cores, which multiply halves. Every value is split into two of them, h + l,
+// and of the four products of two values three are added in single precision: l h, h l and h h (Ootomo and Yokota
+// 2022). They make |x|^2 + |y|^2 - 2 xy of centred items, where what cancels is computed again as in `expanded_tile`,
+// or the cosine xy / (|x| |y|). Items are scaled by powers of two, so that all three go to one sum.
 //
-// What it errs by, in units of 2^-24 |x| |y|, for products of one sign, the worst there is:
-// - The split. Items are scaled by powers of two, so that low halves need no scale of their own, and both products go
-// to
-//   one sum. A low half is off by 2^-23 of its value, and l l is left out, up to 2^-22: 8 where all are at their worst
-//   at once, a hundredth of that where they are as random numbers are.
-// - The tensor cores' sums, which truncate: each addition of 16 products to a sum on an H100 does so 17 times, two bits
-//   beyond the sum's own (Khattak and Mikaitis 2025). Those add up with the number of attributes. So a sum ends after
-//   64 of them, and is added to a total in the ordinary way, rounded. The small products h l and l h come first, when
-//   nothing is there that they could be truncated to: left are four additions, about 6.
-// - The totals, one rounding for every 64 attributes, which grow as the root of their number.
-// A direct sum of d terms is allowed 8 + sqrt(d) of them.
+// What xy errs by, in units of 2^-24 |x| |y|, at worst, where all products have one sign:
+// - The split: 8. A value's low half is off by up to 2^-23 of the value, and l l, which is left out, is up to 2^-22.
+//   Those are of any sign: they add up only where all attributes have the same digits.
+// - The sums of 64 attributes: about 6. Tensor cores truncate: an H100 does so 17 times when it adds 16 products to a
+//   sum, two bits beyond the sum's own (Khattak and Mikaitis 2025), and to the same side. That would add up with the
+//   number of attributes, so it ends after 64. The small products l h and h l come first, while there is nothing that
+//   they could be truncated beside: four additions are left.
+// - The totals of these sums, which are rounded as everywhere: one rounding for 64 attributes.
+// A direct sum of d terms is allowed 8 + sqrt(d). Of random numbers it all makes less than half of that, with sums
+// truncated as described.
+//
+// Both sets' tiles come from the second-level cache: those of 192 points need least of its rate, those of 64 are more
+// blocks where there is little to do.
 
 #include <limits>
 #include <string>
