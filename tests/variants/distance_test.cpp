@@ -39,6 +39,25 @@ TEST(DistanceLimits, SharedMemoryForAllAttributes) {
     EXPECT_EQ(run("shared_load_all", problem(5, 5, most), device), "");
 }
 
+TEST(DistanceLimits, SharedMemoryForTilesOfSplitHalves) {
+    DeviceInfo device = device::open(0);
+    const std::size_t v = family().find("split_products");
+    const auto fit = [&](std::size_t bytes) {
+        device.shared_per_block_optin = bytes;
+        std::string tiles;
+        for (const Configuration& configuration : family().variants()[v].configurations)
+            if (family().supports(v, problem(5, 5, 16), configuration, device))
+                tiles += std::to_string(configuration["points"]) + " ";
+        return tiles;
+    };
+    EXPECT_EQ(fit(232448), "64 128 192 ");  // compute capability 9.0
+    EXPECT_EQ(fit(166912), "64 ");          // 8.0
+    EXPECT_EQ(fit(101376), "64 ");          // 8.6 and 8.9
+    EXPECT_EQ(fit(65536), "");
+    device.sm = 75;
+    EXPECT_EQ(fit(232448), "");
+}
+
 TEST(DistanceLimits, LinearTextures) {
     DeviceInfo device = device::open(0);
     device.texture_1d_linear_floats = 60;
