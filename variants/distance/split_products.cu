@@ -11,7 +11,7 @@
 //   number of attributes, so it ends after 64. The small products l h and h l come first, while there is nothing that
 //   they could be truncated beside: four additions are left.
 // - The totals of these sums, which are rounded as everywhere: one rounding for 64 attributes.
-// A direct sum of d terms is allowed 8 + sqrt(d). Of random numbers it all makes less than half of that, with sums
+// A direct sum of d terms is allowed 8 + sqrt(d). Of random numbers it all makes about half of that at most, with sums
 // truncated as described.
 //
 // Both sets' tiles come from the second-level cache: those of 192 points need least of its rate, those of 64 are more
