@@ -230,8 +230,8 @@ Trained train(const Family& family, const DeviceInfo& device, std::span<const Ca
     if (auto& weighting = trained.weighting) {
         weighting->regret = weighed_regret(matrix, trained.tree);
         trained.evidence.notices.push_back(fmt::format(
-            "{} of {} weigh by their {}; the tree costs them {:.3f}x the best", counted(weighting->problems, "problem"),
-            printable(options.mix->file), weighting->by_time ? "time" : "calls", weighting->regret));
+            "{} weighs {} by {}; on them the tree takes {:.3f}x the best times", printable(options.mix->file),
+            counted(weighting->problems, "problem"), weighting->by_time ? "time" : "calls", weighting->regret));
     }
     if (options.evaluate) trained.evaluation = evaluate(matrix, trained.tree, learn, trained.validation);
     if (options.forests) trained.forest = forest_of(trained, device, learn);
