@@ -31,13 +31,18 @@ struct Cell {
     std::int32_t queries, points;  ///< how many
     std::int32_t first_query_tile, query_tiles, first_point_tile, point_tiles;
     std::int32_t placed_queries, placed_points;
-    std::uint32_t reach;  ///< bits of the distance from the centre that its points are within
+    std::uint32_t reach;  ///< bits of the distance from the centre that its points and queries are within
+
+    /// Of the power of two that scales it: all attributes are within 2^14 then.
+    [[nodiscard]] __device__ int scale_exponent() const { return 13 - (static_cast<int>(reach >> 23) - 127); }
 };
 
 /// What the device finds out: of the call, and from `by_cell` on of a chunk of queries.
 struct State {
     EscalationCounts counts;
-    Findings by_cell;  ///< queries that the cells' candidates found no room for, and the spread that scales
+    Findings by_cell;     ///< queries that the cells' candidates found no room for, and a spread that scales by one
+    Findings of_listed;   ///< as the first screening's, of those that go back to its candidates
+    std::int32_t listed;  ///< more than any count if there are any of these
     std::int32_t escalated, direct, samples, centres, query_tiles, point_tiles, query_places;
 };
 
@@ -46,14 +51,17 @@ struct Escalation {
     State* state;
     Cell* cells;
     Metric metric;
-    std::int32_t dims, few, most_cells, first;  ///< `first` query of the chunk
-    const float *query_rows, *point_rows;       ///< item-major
-    const float* inverse;                       ///< norms, of all queries and then of the points, for cosine distances
+    std::int32_t dims, few, most_cells, first, count;  ///< queries of the chunk
+    std::int32_t usual, room;  ///< candidates of a query that are not too many, and those that there is room for
+    const float *query_rows, *point_rows;  ///< item-major
+    const float* inverse;                  ///< norms, of all queries and then of the points, for cosine distances
     std::int64_t all_queries, points;
-    const float* query_norms;           ///< kept squared norms, as the first screening scales them
-    const Findings* findings;           ///< of the first screening: the queries that it left, and its spread
-    const float* limits;                ///< of the chunk's queries: k points have a direct distance up to it
-    const std::int32_t* unserved;       ///< those queries
+    const float* query_norms;      ///< kept squared norms, as the first screening scales them
+    const Findings* findings;      ///< of the first screening: the queries that it left, and its spread
+    const float* limits;           ///< of the chunk's queries: k points have a direct distance up to it
+    const std::int32_t* unserved;  ///< those queries
+    std::int32_t *counts, *candidates,
+        *listed;                        ///< of candidates: as a search is to see them, and all; of a search again
     std::int32_t *escalated, *cell_of;  ///< queries of the second, and their cells
     std::int32_t* direct;               ///< queries for the direct search
     std::int32_t* samples;
@@ -77,21 +85,39 @@ struct Escalation {
     /// The bits of a radius that holds all points which may be within `reach` of a query `distance` from the centre.
     [[nodiscard]] __device__ std::uint32_t reach_around(float distance, float reach) const {
         const double sum = static_cast<double>(distance) + static_cast<double>(reach);
-        return __float_as_uint(next_above(static_cast<float>(sum * (1 + (4 * dims + 64) * 0x1p-24) + 0x1p-60)));
+        return __float_as_uint(next_above(static_cast<float>(sum * (1 + (4 * dims + 64) * 0x1p-24) + 0x1p-40)));
     }
+    /// Leaves a query to the candidates of the first screening, or to the direct search if they found no room.
     __device__ void leave(std::int32_t query) const {
+        const std::int32_t own = candidates[query - first];
+        const float norm = query_norms[query];
+        if (own <= room && norm == norm) {
+            listed[query - first] = own;
+            atomicMax(&state->listed, std::numeric_limits<std::int32_t>::max());
+            atomicAdd(&state->counts.listed, 1);
+            return;
+        }
         direct[atomicAdd(&state->direct, 1)] = query;
         atomicAdd(&state->counts.direct, 1);
     }
 };
 
+/// Queries with many candidates look as if these had found no room, for now.
+__global__ void __launch_bounds__(kThreads) postpone(Escalation of) {
+    const auto place = static_cast<std::int32_t>(blockIdx.x * kThreads + threadIdx.x);
+    if (place >= of.count) return;
+    const std::int32_t count = of.counts[place];
+    of.candidates[place] = count;
+    of.listed[place] = std::numeric_limits<std::int32_t>::max();
+    if (count > of.usual && count <= of.room) of.counts[place] = std::numeric_limits<std::int32_t>::max();
+}
+
 /// Deals what the first screening left: a query with a threshold goes on, unless there are only a few.
 __global__ void __launch_bounds__(kThreads) deal_unserved(Escalation of) {
     const std::int32_t count = of.findings->unlisted;
     if (blockIdx.x == 0 && threadIdx.x == 0) {
-        // Centred by cell, attributes are smaller: sixteen times the scale.
-        const float spread = __uint_as_float(of.findings->spread);
-        of.state->by_cell.spread = __float_as_uint(spread / 16);
+        of.state->by_cell.spread = __float_as_uint(4.0F);
+        of.state->of_listed.spread = of.findings->spread;
     }
     for (auto i = static_cast<std::int32_t>(blockIdx.x * kThreads + threadIdx.x); i < count;
          i += static_cast<std::int32_t>(gridDim.x) * kThreads) {
@@ -106,9 +132,9 @@ __global__ void __launch_bounds__(kThreads) deal_unserved(Escalation of) {
 
 /// One block: queries that may become centres, from all over the list.
 __global__ void __launch_bounds__(kSamples) draw_samples(Escalation of) {
-    const std::int32_t all = of.state->escalated, count = std::min(all, kSamples);
+    const std::int32_t all = of.state->escalated, count = min(all, int{kSamples});
     const auto i = static_cast<std::int32_t>(threadIdx.x);
-    if (i < count) of.samples[i] = of.escalated[std::int64_t{i} * all / std::max(count, 1)];
+    if (i < count) of.samples[i] = of.escalated[std::int64_t{i} * all / max(count, 1)];
     if (i == 0) of.state->samples = count;
     if (i < kMostCells) of.cells[i] = {};
 }
@@ -149,7 +175,7 @@ __device__ inline void load_items(MeasuredTile& tile, const Items& items, std::i
 /// Direct straight-line distances, a tile of 64 x 64 at a time; a block takes a tile of rows against all columns. Its
 /// threads have four neighbouring rows and columns each.
 template <class Receiver>
-__global__ void __launch_bounds__(kThreads) measure(Escalation of) {
+__global__ void __launch_bounds__(kThreads, 2) measure(Escalation of) {
     auto& row_tile = device::shared<MeasuredTile, struct RowTile>();
     auto& column_tile = device::shared<MeasuredTile, struct ColumnTile>();
     Receiver receiver(of);

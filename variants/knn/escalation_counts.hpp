@@ -8,6 +8,7 @@ namespace espalier::knn {
 /// the beginning of its workspace, so that a test can see that the stages did what they are for.
 struct EscalationCounts {
     std::int32_t by_cell;  ///< by products of points centred by cell
+    std::int32_t listed;   ///< by distances to the candidates of the first screening, many as they are
     std::int32_t direct;   ///< by distances to all points
 };
 

@@ -22,21 +22,23 @@ struct EscalationLayout {
     static_assert(sizeof(State) <= kScreening);
 
     ThresholdLayout screening;
-    std::int64_t most_cells, query_tiles, point_tiles, sample_tiles, room;
-    std::size_t bytes, cells, limits, escalated, cell_of, direct, left, samples, between_samples, masks,
-        query_tile_cells, point_tile_cells, query_items, point_items, query_tiles_at, point_tiles_at, query_norms,
-        query_rows, tops, floors, counts, candidates;
+    std::int64_t most_cells, query_tiles, point_tiles, sample_tiles;
+    std::int64_t usual, room;  ///< candidates of a query that are not too many; of the cells', room
+    std::size_t bytes, cells, limits, candidate_counts, listed_counts, escalated, cell_of, direct, left, samples,
+        between_samples, masks, query_tile_cells, point_tile_cells, query_items, point_items, query_tiles_at,
+        point_tiles_at, query_norms, query_rows, tops, floors, counts, candidates;
 
     EscalationLayout(const Problem& problem, const DeviceInfo& device, std::int64_t every)
-        : screening(problem, device, every, 0), bytes(kScreening + screening.bytes) {
-        // A sample leaves k of each of its points, give or take, as candidates. With many more a query goes on: a
-        // candidate's distance takes as long as 500 products.
-        const auto usual = static_cast<std::int64_t>(4 * std::sqrt(static_cast<double>(problem.k))) + problem.k + 8;
-        const std::int64_t most = std::max(usual * screening.every, problem.points / 512);
-        screening.room = std::min({screening.room, most, problem.points});
-        room = std::min(problem.points, std::max<std::int64_t>(2 * screening.room, device.emulated ? 0 : 1024));
+        : screening(problem, device, every, usual_room(problem), 2 * kBudget), bytes(kScreening + screening.bytes) {
+        // A sample leaves k of each of its points, give or take, as candidates. With many more a query goes on, unless
+        // the sample is of hardly more than k and says little: a candidate takes as long as 500 products.
+        const auto spread = static_cast<std::int64_t>(4 * std::sqrt(static_cast<double>(problem.k)));
+        const std::int64_t most = std::max((problem.k + spread + 8) * screening.every, problem.points / 512);
+        usual = screening.groups < 2 * problem.k ? screening.room : std::min(screening.room, most);
+        if (device.emulated) screening.room = std::min(screening.room, std::max(usual, problem.points / 3));
+        room = std::min(problem.points, std::max<std::int64_t>(2 * usual, device.emulated ? 0 : 1024));
         sample_tiles = std::min(std::max<std::int64_t>(problem.k, 16), screening.groups / threshold::kTileGroups);
-        limit_chunks(problem);
+        limit_chunks(problem, device.emulated ? 1 : kBudget);
         // Tiles of which the last is on average half empty: a cell for as many queries as fill that half.
         most_cells = std::clamp<std::int64_t>(screening.chunk() / (device.emulated ? 4 : 64), 1, kMostCells);
         query_tiles = divided_up(screening.chunk(), kCellItems) + most_cells;
@@ -49,20 +51,27 @@ struct EscalationLayout {
 private:
     static constexpr std::int64_t kBudget = std::int64_t{1} << 30;
 
+    /// Candidates that are computed one by one as fast as all points in tiles.
+    static std::int64_t usual_room(const Problem& problem) {
+        return std::min<std::int64_t>(problem.points / 24, 8'192);
+    }
     [[nodiscard]] std::int64_t bytes_of_query(const Problem& problem) const {
         return screening.slices * kTileAttributes * 2 + row_stride(problem.dims) * 4 + sample_tiles * kTileGroups * 4 +
                room * 8;
     }
-    void limit_chunks(const Problem& problem) {
+    /// The second screening's part of the memory is within the budget, too; on the host executor a chunk is one tile.
+    void limit_chunks(const Problem& problem, std::int64_t budget) {
         const std::int64_t bytes_of_tile = bytes_of_query(problem) * threshold::kTileQueries;
-        const std::int64_t most = std::clamp<std::int64_t>(kBudget / bytes_of_tile, 1, screening.chunk_tiles);
+        const std::int64_t most =
+            std::clamp<std::int64_t>(budget / bytes_of_tile, 1, std::max<std::int64_t>(screening.chunk_tiles, 1));
         screening.chunk_tiles =
             divided_up(screening.query_tiles, std::max<std::int64_t>(divided_up(screening.query_tiles, most), 1));
     }
     void place_all(const Problem& problem) {
         const std::int64_t chunk = screening.chunk(), places = query_tiles * kCellItems;
         cells = take(kMostCells * static_cast<std::int64_t>(sizeof(Cell)));
-        limits = take(chunk * 4), escalated = take(chunk * 4), cell_of = take(chunk * 4), direct = take(chunk * 4);
+        limits = take(chunk * 4), candidate_counts = take(chunk * 4), listed_counts = take(chunk * 4);
+        escalated = take(chunk * 4), cell_of = take(chunk * 4), direct = take(chunk * 4);
         left = take(places * 4);
         samples = take(kSamples * 4), between_samples = take(kSamples * kSamples * 4);
         masks = take(problem.points * (kMostCells / 8));
@@ -110,10 +119,11 @@ struct EscalationSearch {
     void search(std::int64_t first, std::int64_t count, const FoundLists& found) const {
         device::fill(&findings()->unlisted, 0, sizeof findings()->unlisted, context.stream);
         device::fill(&state()->by_cell, 0, sizeof(State) - offsetof(State, by_cell), context.stream);
-        screen<metric>(first, count, found);
-        const Escalation of = escalation(first);
+        const Escalation of = escalation(first, count);
+        const Exact screened = screen<metric>(of, first, count, found);
         make_cells(of);
         screen_by_cell<metric>(of, first, count, found);
+        search_listed<metric>(of, screened);
         search_left<metric == Metric::cosine ? 4 : 8>(first, count, found);
     }
 
@@ -133,7 +143,7 @@ private:
     /// As `ThresholdSearch::search`, but that thresholds are kept, and that queries with many candidates are only
     /// listed.
     template <Metric metric>
-    void screen(std::int64_t first, std::int64_t count, const FoundLists& found) const {
+    Exact screen(const Escalation& escalation, std::int64_t first, std::int64_t count, const FoundLists& found) const {
         const ThresholdLayout& of = layout.screening;
         const std::int64_t tiles = divided_up(count, threshold::kTileQueries);
         Products products{of_screening<threshold::QueryTile>(of.query_tiles_at),
@@ -162,8 +172,10 @@ private:
                WholeSample{exact.groups, exact.every, at<float>(layout.limits)});
         products.every = 1;
         multiply<threshold::FloorCandidates>(products);
+        launch(postpone, dim3(kThreads), divided_up(count, kThreads), 0, escalation);
         launch(threshold::search_candidates<metric>, dim3(kLanes, kBlockWarps), divided_up(count, kBlockWarps),
                list_bytes(), exact);
+        return exact;
     }
 
     /// Of an `Exact` what is not as in its products.
@@ -218,7 +230,7 @@ private:
                    blocks * products.cuts, threshold::product_bytes<kept>(), products);
     }
 
-    [[nodiscard]] Escalation escalation(std::int64_t first) const {
+    [[nodiscard]] Escalation escalation(std::int64_t first, std::int64_t count) const {
         const ThresholdLayout& of = layout.screening;
         const std::int64_t terms = context.device.emulated ? 2'000 : 10'000'000'000;
         return {state(),
@@ -229,6 +241,9 @@ private:
                     std::min(terms / std::max<std::int64_t>(problem.points * problem.dims, 1), of.chunk())),
                 static_cast<std::int32_t>(layout.most_cells),
                 static_cast<std::int32_t>(first),
+                static_cast<std::int32_t>(count),
+                static_cast<std::int32_t>(layout.usual),
+                static_cast<std::int32_t>(of.room),
                 of_screening<float>(of.query_rows),
                 of_screening<float>(of.point_rows),
                 problem.metric == Metric::cosine ? of_screening<float>(of.inverse) : nullptr,
@@ -238,6 +253,9 @@ private:
                 findings(),
                 at<float>(layout.limits),
                 of_screening<std::int32_t>(of.left),
+                of_screening<std::int32_t>(of.counts),
+                at<std::int32_t>(layout.candidate_counts),
+                at<std::int32_t>(layout.listed_counts),
                 at<std::int32_t>(layout.escalated),
                 at<std::int32_t>(layout.cell_of),
                 at<std::int32_t>(layout.direct),
@@ -296,10 +314,9 @@ private:
                            tiles.queries,
                            tiles.slices,
                            static_cast<std::int32_t>(layout.sample_tiles)};
-        const Exact exact =
-            exact_of(products, 0, places,
-                     {tiles.query_rows, tiles.query_norms, &state()->by_cell, at<std::int32_t>(layout.left)}, first,
-                     count, found);
+        Exact exact = exact_of(products, 0, places,
+                               {tiles.query_rows, tiles.query_norms, &state()->by_cell, at<std::int32_t>(layout.left)},
+                               first, count, found);
         const dim3 line(kThreads), warps(kLanes, kBlockWarps), block(kLanes, kCellWarps);
         device::fill(products.counts, 0, static_cast<std::size_t>(places) * 4, context.stream);
         launch(write_cell_tiles<false>, warps, 8 * sms(), 0, tiles);
@@ -309,9 +326,21 @@ private:
                CellSample{of, given.most_tiles});
         given.most_tiles = 0;
         launch(multiply_cells<threshold::FloorCandidates>, block, 2 * sms(), cell_product_bytes(), given);
-        launch(name_candidates, warps, 8 * sms(), 0, of, products);
+        launch(name_candidates, warps, 8 * sms(), 0, of, products, tiles.query_norms);
+        exact.absolute = 0;  // the norms are less for it
         launch(threshold::search_candidates<metric>, warps, places / kBlockWarps, list_bytes(), exact);
         launch(collect_left, line, 2 * sms(), 0, of, at<std::int32_t>(layout.left));
+    }
+
+    /// The first screening's candidates, for queries that cells cannot help.
+    template <Metric metric>
+    void search_listed(const Escalation& of, Exact exact) const {
+        exact.listed = {nullptr, &state()->listed, 0};
+        exact.counts = of.listed;
+        exact.findings = &state()->of_listed;
+        exact.left = at<std::int32_t>(layout.left);
+        launch(threshold::search_candidates<metric>, dim3(kLanes, kBlockWarps), divided_up(exact.count, kBlockWarps),
+               list_bytes(), exact);
     }
 
     /// The direct search for the queries that are left, `count` at most.

@@ -66,7 +66,7 @@ __device__ FromCentre item_from_centre(const Escalation& of, const Cell& cell, s
                     of.query_rows + cell.centre * stride,
                     1,
                     1,
-                    scale_of(of.state->by_cell, of.metric),
+                    power_of_two(cell.scale_exponent()),
                     of.inverse != nullptr};
     if (from.by_norms) {
         from.inverse = of.inverse[is_points ? of.all_queries + item : item];
@@ -244,14 +244,26 @@ __global__ void __launch_bounds__(kCellWarps* kLanes, 2) multiply_cells(CellProd
     }
 }
 
-/// A warp per place: candidates are places of the cells' tiles until they become points here.
-__global__ void __launch_bounds__(kThreads) name_candidates(Escalation of, Products products) {
+/// What halves are off by in squares of a cell's scaled attributes, and what leaves single precision's range as
+/// `name_candidates` changes the scale.
+constexpr double cell_error(std::int64_t dims) { return absolute_error(dims) + 0x1p-30; }
+
+/// A warp per place: what were places of the cells' tiles become points, and values and norms, less their errors, those
+/// of the one scale that `search_candidates` knows.
+__global__ void __launch_bounds__(kThreads) name_candidates(Escalation of, Products products, float* query_norms) {
     for (auto place = static_cast<std::int32_t>(blockIdx.x * kBlockWarps + threadIdx.y); place < of.state->query_places;
          place += static_cast<std::int32_t>(gridDim.x) * kBlockWarps) {
+        const Cell& cell = of.cells[of.query_tile_cells[place / kCellItems]];
+        const float by = power_of_two((of.metric == Metric::cosine ? 14 : 0) - cell.scale_exponent());
         const std::int32_t count = min(products.counts[place], products.room);
         Candidate* const candidates = products.candidates + std::int64_t{place} * products.room;
-        for (auto i = static_cast<std::int32_t>(threadIdx.x); i < count; i += kLanes)
-            candidates[i].point = of.point_items[candidates[i].point];
+        for (auto i = static_cast<std::int32_t>(threadIdx.x); i < count; i += kLanes) {
+            const auto [value, at] = candidates[i];
+            candidates[i] = {value < kAlways / 2 ? value * by * by : value, of.point_items[at]};
+        }
+        if (threadIdx.x == 0)
+            query_norms[place] = static_cast<float>((static_cast<double>(query_norms[place]) - cell_error(of.dims)) *
+                                                    static_cast<double>(by) * static_cast<double>(by));
     }
 }
 
@@ -280,6 +292,10 @@ struct WholeSample {
         return found;
     }
     __device__ void none(std::int64_t place) const { limits[place] = std::numeric_limits<float>::infinity(); }
+    template <Metric metric>
+    [[nodiscard]] __device__ float floor(const threshold::Exact& exact, std::int64_t, float norm, float limit) const {
+        return threshold::floor_of<metric>(exact, norm, limit);
+    }
 };
 
 /// Samples of the cells' points.
@@ -306,11 +322,24 @@ struct CellSample {
         return found < before ? found : before;
     }
     __device__ void none(std::int64_t) const {}
+    /// As `threshold::floor_of`, by the cell's own scale.
+    template <Metric metric>
+    [[nodiscard]] __device__ float floor(const threshold::Exact& exact, std::int64_t place, float norm,
+                                         float limit) const {
+        const double scale = static_cast<double>(power_of_two(cell_of(place).scale_exponent())), terms = exact.dims;
+        double most;  // squared distance
+        if constexpr (metric == Metric::cosine)
+            most = 2 * (static_cast<double>(limit) + threshold::unit_error(exact.dims));
+        else
+            most = (static_cast<double>(largest_up_to<true>(limit)) + terms * 0x1p-148) / (1 - (terms + 4) * 0x1p-24);
+        const double floor = (static_cast<double>(norm) - cell_error(exact.dims) - most * scale * scale) / 2;
+        return static_cast<float>(floor - std::fabs(floor) * 0x1p-22);
+    }
 };
 
 /// As `threshold::find_floors`, of any sample, for `exact.count` places or as many as there are on the list.
 template <Metric metric, class Sample>
-__global__ void __launch_bounds__(kThreads) find_limits(threshold::Exact exact, Sample sample) {
+__global__ void __launch_bounds__(kThreads, 4) find_limits(threshold::Exact exact, Sample sample) {
     auto& memory = device::shared<threshold::WarpMemory[kBlockWarps]>()[threadIdx.y];
     const unsigned lane = threadIdx.x;
     const std::int64_t all =
@@ -342,7 +371,7 @@ __global__ void __launch_bounds__(kThreads) find_limits(threshold::Exact exact, 
         }
         list.finish();
         const float limit = sample.limit(place, list.limit());
-        if (lane == 0) exact.floors[place] = threshold::floor_of<metric>(exact, norm, limit);
+        if (lane == 0) exact.floors[place] = sample.template floor<metric>(exact, place, norm, limit);
         __syncwarp();
     }
 }

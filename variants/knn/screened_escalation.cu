@@ -41,14 +41,13 @@ void run(Context& context, const Problem& problem, const Buffers& buffers, const
     if (problem.queries == 0) return;
     const EscalationLayout layout(problem, context.device, configuration["every"]);
     check_workspace(context, layout.bytes);
-    const EscalationSearch places{context, problem, buffers, layout, context.workspace.data(), nullptr};
     const float* queries = buffers.query_values;
     if (problem.queries_in == QueriesIn::host) {
-        auto* const copy = places.of_screening<float>(layout.screening.queries);
+        std::byte* const copy = context.workspace.data() + EscalationLayout::kScreening + layout.screening.queries;
         device::copy_to_device(copy, buffers.on_host.query_values,
                                static_cast<std::size_t>(problem.queries * problem.dims) * sizeof(float),
                                context.stream);
-        queries = copy;
+        queries = reinterpret_cast<const float*>(copy);
     }
     const EscalationSearch search{context, problem, buffers, layout, context.workspace.data(), queries};
     const FoundLists found{search.of_screening<float>(layout.screening.distances),
