@@ -102,14 +102,16 @@ struct Escalation {
     }
 };
 
-/// Queries with many candidates look as if these had found no room, for now.
-__global__ void __launch_bounds__(kThreads) postpone(Escalation of) {
+/// Queries with many candidates look as if these had found no room, for now. `floors` are infinite where there would
+/// have been more than find it.
+__global__ void __launch_bounds__(kThreads) postpone(Escalation of, const float* floors) {
     const auto place = static_cast<std::int32_t>(blockIdx.x * kThreads + threadIdx.x);
     if (place >= of.count) return;
-    const std::int32_t count = of.counts[place];
+    constexpr std::int32_t kTooMany = std::numeric_limits<std::int32_t>::max();
+    const std::int32_t count = floors[place] < std::numeric_limits<float>::infinity() ? of.counts[place] : kTooMany;
     of.candidates[place] = count;
-    of.listed[place] = std::numeric_limits<std::int32_t>::max();
-    if (count > of.usual && count <= of.room) of.counts[place] = std::numeric_limits<std::int32_t>::max();
+    of.listed[place] = kTooMany;
+    if (count > of.usual) of.counts[place] = kTooMany;
 }
 
 /// Deals what the first screening left: a query with a threshold goes on, unless there are only a few.
@@ -251,8 +253,11 @@ __global__ void __launch_bounds__(kSamples) keep_centres(Escalation of) {
     if (own < count) reaches[own] = kApart * of.reach_of_query(of.samples[own]);
     __syncthreads();
     std::int32_t centres = 0;
+    float next = of.between_samples[own];  // a row ahead
     for (std::int32_t i = 0; i < count && centres < of.most_cells; ++i) {
-        const bool near = own < i && kept[own] != 0 && of.between_samples[i * kSamples + own] <= reaches[i];
+        const float distance = next;
+        if (i + 1 < count) next = of.between_samples[(i + 1) * kSamples + own];
+        const bool near = own < i && kept[own] != 0 && distance <= reaches[i];
         if (__syncthreads_or(near ? 1 : 0) != 0) continue;
         if (own == i) {
             kept[i] = 1;
@@ -353,23 +358,31 @@ struct Members : Receiving {
 
 /// One block, a thread for each cell: where their tiles are. Cells that find no room have none.
 __global__ void __launch_bounds__(kMostCells) place_cells(Escalation of) {
+    struct Tiles {
+        std::int32_t queries, points;
+    };
+    auto& wanted = device::shared<Tiles[kMostCells]>();
     const auto own = static_cast<std::int32_t>(threadIdx.x);
+    const std::int32_t centres = of.state->centres;
+    if (own < centres)
+        wanted[own] = {(of.cells[own].queries + kCellItems - 1) / kCellItems,
+                       (of.cells[own].points + kCellItems - 1) / kCellItems};
+    __syncthreads();
     if (own == 0) {
         std::int32_t queries = 0, points = 0;
-        for (std::int32_t i = 0; i < of.state->centres; ++i) {
+        for (std::int32_t i = 0; i < centres; ++i) {
+            const Tiles tiles = wanted[i];
+            if (queries + tiles.queries > of.query_tiles || points + tiles.points > of.point_tiles) continue;
             Cell& cell = of.cells[i];
-            const std::int32_t wanted_queries = (cell.queries + kCellItems - 1) / kCellItems;
-            const std::int32_t wanted_points = (cell.points + kCellItems - 1) / kCellItems;
-            if (queries + wanted_queries > of.query_tiles || points + wanted_points > of.point_tiles) continue;
-            cell.first_query_tile = queries, cell.query_tiles = wanted_queries;
-            cell.first_point_tile = points, cell.point_tiles = wanted_points;
-            queries += wanted_queries, points += wanted_points;
+            cell.first_query_tile = queries, cell.query_tiles = tiles.queries;
+            cell.first_point_tile = points, cell.point_tiles = tiles.points;
+            queries += tiles.queries, points += tiles.points;
         }
         of.state->query_tiles = queries, of.state->point_tiles = points;
         of.state->query_places = queries * kCellItems;
     }
     __syncthreads();
-    if (own >= of.state->centres) return;
+    if (own >= centres) return;
     const Cell& cell = of.cells[own];
     for (std::int32_t i = 0; i < cell.query_tiles; ++i) of.query_tile_cells[cell.first_query_tile + i] = own;
     for (std::int32_t i = 0; i < cell.point_tiles; ++i) of.point_tile_cells[cell.first_point_tile + i] = own;

@@ -169,10 +169,10 @@ private:
         multiply<threshold::SampleTops>(products);
         launch(find_limits<metric, WholeSample>, dim3(kLanes, kBlockWarps),
                tiles * threshold::kTileQueries / kBlockWarps, list_bytes(), exact,
-               WholeSample{exact.groups, exact.every, at<float>(layout.limits)});
+               WholeSample{exact.groups, exact.every, exact.room, at<float>(layout.limits)});
         products.every = 1;
         multiply<threshold::FloorCandidates>(products);
-        launch(postpone, dim3(kThreads), divided_up(count, kThreads), 0, escalation);
+        launch(postpone, dim3(kThreads), divided_up(count, kThreads), 0, escalation, products.floors);
         launch(threshold::search_candidates<metric>, dim3(kLanes, kBlockWarps), divided_up(count, kBlockWarps),
                list_bytes(), exact);
         return exact;

@@ -277,9 +277,10 @@ __global__ void __launch_bounds__(kThreads) collect_left(Escalation of, const st
     }
 }
 
-/// Samples of all points: for `find_limits`.
+/// Samples of all points: for `find_limits`. Of a query that has more candidates in it than find room none is wanted.
 struct WholeSample {
-    std::int32_t groups, every;
+    static constexpr bool kIsWhole = true;
+    std::int32_t groups, every, room;
     float* limits;  ///< of the chunk's queries
 
     [[nodiscard]] __device__ std::int32_t groups_of(std::int64_t) const { return groups; }
@@ -300,6 +301,7 @@ struct WholeSample {
 
 /// Samples of the cells' points.
 struct CellSample {
+    static constexpr bool kIsWhole = false;
     Escalation of;
     std::int32_t most_tiles;
 
@@ -371,7 +373,16 @@ __global__ void __launch_bounds__(kThreads, 4) find_limits(threshold::Exact exac
         }
         list.finish();
         const float limit = sample.limit(place, list.limit());
-        if (lane == 0) exact.floors[place] = sample.template floor<metric>(exact, place, norm, limit);
+        float floor = sample.template floor<metric>(exact, place, norm, limit);
+        if constexpr (Sample::kIsWhole) {
+            std::int32_t reaching = 0;
+            for (auto i = static_cast<std::int32_t>(lane); i < groups; i += kLanes)
+                reaching += tops[i] >= floor ? 1 : 0;
+#pragma unroll
+            for (int lanes = kLanes / 2; lanes > 0; lanes /= 2) reaching += __shfl_xor_sync(kAll, reaching, lanes);
+            if (std::int64_t{reaching} * sample.every > sample.room) floor = std::numeric_limits<float>::infinity();
+        }
+        if (lane == 0) exact.floors[place] = floor;
         __syncwarp();
     }
 }
