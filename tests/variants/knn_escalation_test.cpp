@@ -105,6 +105,14 @@ const Case kCases[] = {
          return 10'000 * centre(item.number % 4, attribute) + centre(100 + place, attribute);
      },
      Stage::cells},
+    {"corners_that_cells_are_blind_to",  // of four cubes each, points at which differ in the last bits
+     [](const Item& item, std::int64_t attribute, std::uint32_t bits) {
+         const auto corner = item.number / 4 % 8;
+         const float side = attribute < 3 && (corner >> attribute) % 2 == 1 ? 0.25F : 0.0F;
+         return 0x1p20F * (std::round(16 * centre(item.number % 4, attribute)) + side +
+                           static_cast<float>(bits >> 8 & 3) * 0x1p-19F);
+     },
+     Stage::cells},
     {"not_finite_beside_far_clusters",
      [](const Item& item, std::int64_t attribute, std::uint32_t bits) {
          if (item.is_point && item.number % 7 == 0 && attribute == 2) return std::numeric_limits<float>::infinity();

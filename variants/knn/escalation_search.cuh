@@ -16,6 +16,13 @@ namespace {
 
 using threshold::Exact, threshold::ThresholdLayout, threshold::ThresholdSearch;
 
+/// Queries that are left to their first candidates, or to the direct search, as fast as cells are made for them, if
+/// there are no more. On the host executor hardly any, so that cells are tested there.
+inline std::int64_t few_queries(const Problem& problem, const DeviceInfo& device) {
+    const std::int64_t terms = device.emulated ? 2'000 : 10'000'000'000;
+    return terms / std::max<std::int64_t>(problem.points * problem.dims, 1);
+}
+
 /// Where things are in the workspace, in bytes from its start: the first screening's behind the counts.
 struct EscalationLayout {
     static constexpr std::size_t kScreening = threshold::kTileAlignment;
@@ -232,13 +239,11 @@ private:
 
     [[nodiscard]] Escalation escalation(std::int64_t first, std::int64_t count) const {
         const ThresholdLayout& of = layout.screening;
-        const std::int64_t terms = context.device.emulated ? 2'000 : 10'000'000'000;
         return {state(),
                 at<Cell>(layout.cells),
                 problem.metric,
                 static_cast<std::int32_t>(problem.dims),
-                static_cast<std::int32_t>(
-                    std::min(terms / std::max<std::int64_t>(problem.points * problem.dims, 1), of.chunk())),
+                static_cast<std::int32_t>(std::min(few_queries(problem, context.device), of.chunk())),
                 static_cast<std::int32_t>(layout.most_cells),
                 static_cast<std::int32_t>(first),
                 static_cast<std::int32_t>(count),

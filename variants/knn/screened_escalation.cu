@@ -29,6 +29,8 @@ Support supports(const Problem& problem, const Configuration&, const DeviceInfo&
     if (problem.dims > kMostAttributes) return Support::no("more than 16,384 attributes");
     if (problem.queries > std::numeric_limits<std::int32_t>::max())
         return Support::no("more than 2,147,483,647 queries: it lists them in 32 bits");
+    if (problem.queries <= escalation::few_queries(problem, device))
+        return Support::no("too few queries for cells: screened_threshold does the same");
     if (const Support products = threshold::supports_products(device); !products) return products;
     return pipeline_supports(problem);
 }
@@ -70,15 +72,17 @@ void run(Context& context, const Problem& problem, const Buffers& buffers, const
 }  // namespace
 
 Variant<Problem> screened_escalation() {
-    return {.role = Role::modern,
-            .summary = "screened_threshold; queries with many candidates once more, centred by cell",
-            .source = "modern; cells as in inverted files, tested by the triangle inequality",
-            .limits = "compute capability 9.0; euclidean or cosine without missing values; dims <= 16,384",
-            .tolerance = kPipeline,
-            .space = {{"every", {4, 16}}},
-            .supports = supports,
-            .workspace = workspace,
-            .run = run};
+    return {
+        .role = Role::modern,
+        .summary = "screened_threshold; queries with many candidates once more, centred by cell",
+        .source = "modern; cells as in inverted files, tested by the triangle inequality",
+        .limits =
+            "compute capability 9.0; 10^10 terms or more; euclidean or cosine without missing values; dims <= 16,384",
+        .tolerance = kPipeline,
+        .space = {{"every", {4, 16}}},
+        .supports = supports,
+        .workspace = workspace,
+        .run = run};
 }
 
 }  // namespace espalier::knn
