@@ -180,6 +180,16 @@ struct CellImages {
     }
 };
 
+/// The lane's part of a slice of its warp's queries.
+__device__ __forceinline__ void read_rows(threshold::LaneRows (&rows)[kTileSteps], const CellQueries& queries,
+                                          unsigned warp, unsigned lane) {
+    const int row = static_cast<int>(warp) * kWarpQueries + static_cast<int>(lane) % 16;
+#pragma unroll
+    for (int step = 0; step < kTileSteps; ++step)
+        device::load_matrices(rows[step],
+                              queries.rows + device::swizzled_place(row, 2 * step + static_cast<int>(lane) / 16));
+}
+
 /// Blocks take tiles of the cells' queries, each against a cut of its cell's points, or of a sample of them.
 template <class Receiver>
 __global__ void __launch_bounds__(kCellWarps* kLanes, 2) multiply_cells(CellProducts given) {
@@ -222,13 +232,7 @@ __global__ void __launch_bounds__(kCellWarps* kLanes, 2) multiply_cells(CellProd
                 __syncthreads();
                 images.copy(image + kCellStages - 1, thread);
                 threshold::LaneRows rows[kTileSteps];
-#pragma unroll
-                for (int step_of = 0; step_of < kTileSteps; ++step_of)
-                    device::load_matrices(
-                        rows[step_of],
-                        own.queries.rows +
-                            device::swizzled_place(static_cast<int>(warp) * kWarpQueries + static_cast<int>(lane) % 16,
-                                                   2 * step_of + static_cast<int>(lane) / 16));
+                read_rows(rows, own.queries, warp, lane);
                 if (slice == 0) threshold::begin_sums(sums, own.points.norms, lane);
                 device::begin_products();
 #pragma unroll
