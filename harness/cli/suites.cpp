@@ -1,7 +1,5 @@
 #include "harness/cli/suites.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
@@ -10,18 +8,13 @@
 #include <set>
 #include <sstream>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "harness/base/failure.hpp"
-#include "harness/base/files/read_file.hpp"
-#include "harness/base/text/printable.hpp"
 #include "harness/bench/judge/to_count.hpp"
+#include "harness/bench/records/listed_problems.hpp"
 #include "harness/bench/records/results.hpp"
 #include "harness/bench/sweep/record/uncounted.hpp"
-#include "harness/cli/parse.hpp"
-#include "kernels/json/bad_data.hpp"
-#include "kernels/json/text_lines.hpp"
 
 namespace espalier::bench::cli {
 
@@ -75,73 +68,13 @@ void choose_recorded(SweepOptions& options) {
     };
 }
 
-namespace {
-
-/// What a program asked for of one problem, in all.
-struct Asked {
-    double nanoseconds = 0, calls = 0;
-    [[nodiscard]] auto weight() const { return std::tuple(-nanoseconds, -calls); }
-};
-using AskedProblems = std::map<std::string, std::map<std::string, Asked>>;  ///< by family and canonical key
-
-[[noreturn]] void refuse_line(const std::string& file, std::size_t number, const std::string& why) {
-    throw Failure(ExitCode::bad_data, fmt::format("{}: line {}: {}", printable(file), number, printable(why)));
-}
-
-/// "family=dot problem=elements=5 calls=3 ..." as its fields.
-std::map<std::string, std::string> fields_of(const std::string& line) {
-    std::map<std::string, std::string> fields;
-    std::istringstream words(line);
-    for (std::string word; words >> word;) {
-        const std::size_t equals = word.find('=');
-        if (equals == std::string::npos) throw BadData("'" + word + "' is no name=value");
-        fields[word.substr(0, equals)] = word.substr(equals + 1);
-    }
-    for (const char* name : {"family", "problem"})
-        if (!fields.contains(name)) throw BadData(std::string("it lacks ") + name + "=");
-    return fields;
-}
-
-double number_of(const std::map<std::string, std::string>& fields, const char* name) {
-    const auto field = fields.find(name);
-    if (field == fields.end()) return 0;
-    const double number = number_in(field->second);
-    if (!(number >= 0)) throw BadData(std::string(name) + "=" + field->second + " is no number from 0 on");
-    return number;
-}
-
-AskedProblems read_asked(const std::string& file) {
-    AskedProblems problems;
-    for_each_line(read_named_file(file), [&](std::string_view line, std::size_t number) {
-        try {
-            const auto fields = fields_of(std::string(line));
-            const Family* const family = find_family(fields.at("family"));
-            if (!family) throw BadData("no family is called " + fields.at("family"));
-            Asked& asked = problems[fields.at("family")][family->canonical(fields.at("problem"))];
-            asked.nanoseconds += number_of(fields, "nanoseconds");
-            asked.calls += number_of(fields, "calls");
-        } catch (const BadData& error) {
-            refuse_line(file, number, error.what());
-        } catch (const BadProblem& error) {
-            refuse_line(file, number, error.what());
-        }
-    });
-    if (problems.empty())
-        throw Failure(ExitCode::bad_data,
-                      printable(file) + " lists no problem: run a program with ESPALIER_RECORD=" + printable(file));
-    return problems;
-}
-
-}  // namespace
-
 void choose_listed(SweepOptions& options, const std::string& file) {
-    const auto asked = std::make_shared<const AskedProblems>(read_asked(file));
-    options.problems = [asked](const Family& family, const DeviceInfo&) {
+    const auto listed = std::make_shared<const std::vector<ListedProblem>>(read_listed_problems(file));
+    options.problems = [listed](const Family& family, const DeviceInfo&) {
         std::vector<std::string> keys;
-        const auto of = asked->find(std::string(family.name()));
-        if (of == asked->end()) return keys;
-        for (const auto& [key, times] : of->second) keys.push_back(key);
-        std::ranges::stable_sort(keys, {}, [&](const std::string& key) { return of->second.at(key).weight(); });
+        for (const ListedProblem& asked : *listed)
+            if (asked.family == family.name() && std::ranges::find(keys, asked.problem) == keys.end())
+                keys.push_back(asked.problem);
         return keys;
     };
 }

@@ -133,7 +133,8 @@ public:
         record_problem({.family = tables<decltype(Call::problem)>().family,
                         .problem = problem_key(planned.call.problem, true),
                         .device = planned.info().key,
-                        .threads = planned.transport.on_gpu() ? 0 : planned.threads},
+                        .threads = planned.transport.on_gpu() ? 0 : planned.threads,
+                        .deterministic = planned.demands.deterministic},
                        waited ? std::optional(took.count()) : std::nullopt);
     } catch (const std::bad_alloc&) {
     }

@@ -29,7 +29,8 @@ public:
     }
 
     void add(const AskedProblem& asked, std::optional<double> nanoseconds) {
-        Asked& of = asked_[{std::string(asked.family), asked.problem, std::string(asked.device), asked.threads}];
+        Asked& of = asked_[{std::string(asked.family), asked.problem, std::string(asked.device), asked.threads,
+                            asked.deterministic}];
         ++of.calls;
         if (nanoseconds) {
             ++of.timed;
@@ -43,11 +44,11 @@ public:
         if (asked_.empty()) return;
         std::ostringstream lines;
         for (const auto& [place, of] : asked_) {
-            const auto& [family, problem, device, threads] = place;
+            const auto& [family, problem, device, threads, deterministic] = place;
             if (lines.tellp() > 0) lines << '\n';
             lines << "schema=1 family=" << family << " problem=" << problem << " device=" << device
-                  << " threads=" << threads << " calls=" << of.calls << " timed=" << of.timed
-                  << " nanoseconds=" << of.nanoseconds;
+                  << " threads=" << threads << (deterministic ? " deterministic=1" : "") << " calls=" << of.calls
+                  << " timed=" << of.timed << " nanoseconds=" << of.nanoseconds;
         }
         asked_.clear();
         try {
@@ -67,7 +68,7 @@ private:
     static void write_at_exit();
 
     std::string path_;
-    std::map<std::tuple<std::string, std::string, std::string, int>, Asked> asked_;
+    std::map<std::tuple<std::string, std::string, std::string, int, bool>, Asked> asked_;
 };
 
 /// Null if nothing is recorded. Never destroyed: other threads may call while the program ends.

@@ -12,6 +12,7 @@ struct AskedProblem {
     std::string problem;      ///< its key, without what a caller does not know
     std::string_view device;  ///< its key
     int threads = 0;          ///< of the host, where that is the device; else 0
+    bool deterministic = false;
 };
 
 /// Whether the environment variable ESPALIER_RECORD names a file for what a program asks for.

@@ -137,6 +137,13 @@ void read_origin(Fields& fields, TreeFile& tree) {
     for (const char* name : {"device_name", "driver", "runtime"})
         if (fields.has(name)) static_cast<void>(fields.text(name));
     if (fields.has("pruning")) tree.pruning = fields.number("pruning", 0, 1e6);
+    if (fields.has("weights")) {
+        Fields weights(fields.object("weights", 8), "weights");
+        tree.weights_sha256 = weights.word("file_sha256", "", 64);
+        static_cast<void>(weights.word("by", "", 16));
+        static_cast<void>(weights.whole("problems"));
+        weights.done();
+    }
     if (!fields.has("sources")) return;
     const json& all = fields.object("sources", kMostVariants);
     Fields sources(all, "sources");

@@ -40,8 +40,9 @@ struct TreeFile {
     DeviceTraits device;  ///< but for its microarchitecture
     std::string microarchitecture;
     std::string data_sha256;
-    double pruning = 1;       ///< for training alone: how much its size was pruned back
-    std::vector<Node> nodes;  ///< in pre-order, the root first
+    double pruning = 1;            ///< for training alone: how much its size was pruned back
+    std::string weights_sha256{};  ///< for training alone: of the file that weighed its problems; empty for none
+    std::vector<Node> nodes;       ///< in pre-order, the root first
 };
 
 /// Limits that no trained tree comes near; a file beyond them is refused before memory is taken for it.

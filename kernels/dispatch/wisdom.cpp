@@ -14,6 +14,7 @@
 #include "kernels/device/kernel_module.hpp"
 #include "kernels/dispatch/appended_line.hpp"
 #include "kernels/dispatch/families.hpp"
+#include "kernels/dispatch/loaded_trees.hpp"
 #include "kernels/json/bad_data.hpp"
 #include "kernels/json/regular_file.hpp"
 #include "kernels/json/text_lines.hpp"
@@ -109,6 +110,12 @@ public:
     void write_to(const std::string& path) {
         const std::lock_guard lock(wisdom_mutex);
         file_ = path;
+    }
+
+    const WisdomEntry* find(const WisdomEntry& like) {
+        const std::lock_guard lock(wisdom_mutex);
+        const auto found = in_use_.find(wisdom_place(like));
+        return found == in_use_.end() ? nullptr : found->second;
     }
 
     void say(const std::string& path, const std::string& lines) {
@@ -242,6 +249,20 @@ void read_wisdom_of_environment() {
         all_wisdom().say(path, printable(path) + ": " + error.what());
     }
 }
+
+LoadedWisdom use_wisdom_file(const std::string& path) {
+    load_selectors_of_environment();  // with wisdom, once: no decision may do so later
+    all_wisdom().forget();
+    all_wisdom().write_to(path);
+    try {
+        const auto text = read_regular_file_if_there(path, kMostWisdomBytes);
+        return text ? all_wisdom().load(path, *text) : LoadedWisdom{};
+    } catch (const BadData& error) {
+        throw BadData(path + ": " + error.what());
+    }
+}
+
+const WisdomEntry* find_wisdom(const WisdomEntry& like) { return all_wisdom().find(like); }
 
 LoadedWisdom load_wisdom_file(const std::string& path) {
     std::string text;

@@ -20,6 +20,14 @@ void sign_wisdom(WisdomEntry& entry, DeviceKind kind, std::string_view source_id
 /// Reads the file that ESPALIER_WISDOM names, if it is there. Throws std::bad_alloc.
 void read_wisdom_of_environment();
 
+/// Takes a file in place of the one that ESPALIER_WISDOM names: forgets what there is, reads the file if it is there,
+/// and appends to it what is learned. Throws BadData for one that cannot be read.
+LoadedWisdom use_wisdom_file(const std::string& path);
+
+/// The entry in use for what `like` is for: family, problem, device, threads, deterministic. Null if there is none; it
+/// stays valid.
+const WisdomEntry* find_wisdom(const WisdomEntry& like);
+
 /// See espalier/wisdom.hpp. Throws BadData for a file that cannot be read, and std::bad_alloc.
 LoadedWisdom load_wisdom_file(const std::string& path);
 

@@ -3,7 +3,7 @@
 foreach(name records_test csv_test)
   espalier_test(records/${name} espalier_records espalier_all_variants_executor)
 endforeach()
-espalier_test_sources(records_test records/merge_test.cpp records/results_test.cpp)
+espalier_test_sources(records_test records/listed_problems_test.cpp records/merge_test.cpp records/results_test.cpp)
 target_link_libraries(records_test PRIVATE ZLIB::ZLIB)
 espalier_test(records/journal_test espalier_records espalier_all_variants_executor ZLIB::ZLIB)
 espalier_test(sweep/timing_test espalier_sweep espalier_all_variants)

@@ -66,7 +66,18 @@ foreach(name locate_command_test locate_sums_test locate_formats_test locate_fol
   add_dependencies(${name} espalier)
 endforeach()
 
-foreach(name verify_command_test compare_command_test show_command_test wisdom_command_test recorded_problems_test)
+# The loop of examples/profile-guided on small tables: that every step goes on from the one before.
+execute_process(COMMAND ${ESPALIER_PYTHON} -c "import numpy" RESULT_VARIABLE without_numpy OUTPUT_QUIET ERROR_QUIET)
+if(NOT without_numpy AND NOT ESPALIER_SANITIZE)
+  add_test(NAME profile_loop_test
+           COMMAND ${ESPALIER_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/profile_loop --program $<TARGET_FILE:espalier>
+                   --folder ${CMAKE_CURRENT_BINARY_DIR}/profile_loop --scale 0.01 --rounds 1)
+  set_tests_properties(profile_loop_test PROPERTIES ENVIRONMENT OMP_NUM_THREADS=1
+                                                    PASS_REGULAR_EXPRESSION "measured into.*[|] all [|] [0-9]")
+endif()
+
+foreach(name verify_command_test compare_command_test show_command_test wisdom_command_test recorded_problems_test
+             tune_problems_test)
   espalier_test(${name} espalier_records espalier_all_variants)
   target_compile_definitions(${name} PRIVATE ESPALIER_PROGRAM="$<TARGET_FILE:espalier>")
   add_dependencies(${name} espalier)

@@ -103,7 +103,11 @@ TEST_F(TrainCommand, PredictsAsManyProblemsAsItIsTold) {
 }
 
 TEST_F(TrainCommand, WritesFilesOfTheDocumentedSchemas) {
+    const std::string problem = find_family("convolution_2d")->default_problems(DeviceKind::cpu, Effort::quick).front();
+    const std::string weights = folder_.file("asked", "family=convolution_2d problem=" + problem + "\n");
     ASSERT_EQ(train().code, 0);
+    ASSERT_EQ(train("--device cpu-avx512-64t --weights " + quoted(weights)).code, 0);
+    expect_holds(read_bytes(selector("cpu-avx512-64t")), {"\"weights\": {"});
     const char* validate =
         "import json, sys, jsonschema; "
         "jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load(open(sys.argv[2])))";
@@ -136,6 +140,48 @@ TEST_F(TrainCommand, CheckNamesWhatDiffersAndWritesNothing) {
     EXPECT_FALSE(std::filesystem::exists(path));
     ASSERT_EQ(train().code, 0);
     EXPECT_EQ(read_bytes(path), good);
+}
+
+TEST_F(TrainCommand, WeightsOfAProgramNeedTheirFileToCheck) {
+    const Family& family = *find_family("convolution_2d");
+    const std::string problem = family.default_problems(DeviceKind::cpu, Effort::quick).front();
+    const std::string line = "family=convolution_2d problem=" + problem + " calls=3\n";
+    const std::string weights = "--weights " + quoted(folder_.file("asked", line)),
+                      others = "--weights " + quoted(folder_.file("others", line + line)),
+                      device = "--device cpu-avx512-64t ";
+    ASSERT_EQ(train(device).code, 0);
+    Finished check = train(device + weights + " --check");
+    EXPECT_EQ(check.code, 4);
+    expect_holds(check.err, {"cpu-avx512-64t.tree: it was trained without weights: check it without --weights"});
+
+    ASSERT_EQ(train(device + weights).code, 0);
+    const auto summary = nlohmann::json::parse(read_bytes((results_ / "cpu-avx512-64t/selector.json").string()));
+    const auto& entry = summary.at("families").at("convolution_2d").at("weights");
+    EXPECT_EQ(entry.at("by"), "calls");
+    EXPECT_EQ(entry.at("problems"), 1);
+    expect_holds(read_bytes(selector("cpu-avx512-64t")), {entry.at("file_sha256").get<std::string>().c_str()});
+    EXPECT_EQ(train(device + weights + " --check").code, 0);
+    check = train(device + "--check");
+    EXPECT_EQ(check.code, 4);
+    expect_holds(check.err,
+                 {"it was trained with weights, of a file with SHA-256 ", "check it with --weights and that"});
+    check = train(device + others + " --check");
+    EXPECT_EQ(check.code, 4);
+    expect_holds(check.err, {"it was trained with other weights, of a file with SHA-256 "});
+}
+
+TEST_F(TrainCommand, WeightsOfNothingThatWasMeasuredWriteNothing) {
+    const auto refused = [&](const std::string& text) {
+        const Finished run = train("--weights " + quoted(folder_.file("asked", text)));
+        EXPECT_EQ(run.code, 4) << text;
+        return run.err;
+    };
+    EXPECT_NE(refused("family=dot problem=elements=77\n").find("`espalier sweep --problems "), std::string::npos);
+    EXPECT_NE(refused("family=dot problem=elements=77 calls=-1\n").find("line 1: calls=-1"), std::string::npos);
+    EXPECT_NE(refused("").find("lists no problem"), std::string::npos);
+    EXPECT_FALSE(std::filesystem::exists(selector("cpu-avx512-64t")));
+    const std::string results = (results_ / "cpu-avx512-64t/selector.json").string();
+    EXPECT_FALSE(std::filesystem::exists(results));
 }
 
 TEST_F(TrainCommand, CheckNoticesASelectorWithoutResults) {

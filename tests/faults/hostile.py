@@ -304,6 +304,7 @@ class Named:
     journal: Path = field(init=False)
     bad: Path = field(init=False)
     table: Path = field(init=False)
+    asked: Path = field(init=False)  # a list of problems that is one, but of a device of that name
     others: Path = field(init=False)  # results with a device of that name
 
     def __post_init__(self) -> None:
@@ -312,6 +313,8 @@ class Named:
         self.bad, self.table, self.others = place / f"{name}.jsonl", place / f"{name}.csv", place / "others"
         self.bad.write_bytes(b"no record\n" + os.fsencode(name) + b"\n")
         self.table.write_bytes(b"x,y\n1,a\n2,b\n")
+        self.asked = place / f"{name}.asked"
+        self.asked.write_bytes(b"family=dot problem=elements=9 device=" + os.fsencode(name) + b"\n")
         shutil.copytree(self.results, self.others)
         (self.others / name).mkdir()
         (self.others / name / "device.json").write_bytes(b"{" + os.fsencode(name))
@@ -350,6 +353,8 @@ def of_records(faulty: Path, of: Named) -> list[list]:
         [faulty, "train", "--results", results, "--device", key, "--output", place / "s"], [faulty, "train", "--results", others],
         [faulty, "train", "--results", others, "--device", name], [faulty, "train", "--results", results, "--family", name],
         [faulty, "train", "--results", results, "--device", key, "--output", place / "other", "--check"],
+        [faulty, "train", "--results", results, "--device", key, "--output", place / "other", "--weights", of.table],
+        [faulty, "train", "--results", results, "--device", key, "--output", place / "other", "--weights", of.asked],
         [faulty, "train", "--results", results, "--device", key, "--output", place / "s", "--matrices", place / "x"],
         [faulty, "report", "--results", results, "--output", place / "r"], [faulty, "report", "--results", others, "--device", name],
         [faulty, "report", "--results", others, "--output", place / "r"], [faulty, "verify", others],
@@ -388,6 +393,9 @@ def of_data(espalier: Path, of: Named) -> list[list]:
         [espalier, "wisdom", table], [espalier, "wisdom", of.bad], [espalier, "wisdom", place / "nothing"],
         [espalier, "wisdom", table, "--family", name], [espalier, "wisdom", table, "--device", name, "--output", place / "w"],
         [espalier, "sweep", "--problems", table], [espalier, "sweep", "--problems", place / "nothing"],
+        [espalier, "tune", "--problems", table, "--output", place / "w"], [espalier, "tune", "--problems", place / "nothing", "--dry-run"],
+        [espalier, "tune", "--problems", of.asked, "--output", of.bad, *ON_CPU], [espalier, "tune", "--problems", of.asked, "--output", of.table],
+        [espalier, "tune", "--problems", of.asked, "--dry-run", "--device", name], [espalier, "tune", "--problems", of.asked, "--output", place, *ON_CPU],
     ]
 
 

@@ -253,7 +253,8 @@ void expect_what_two_stages_find(const Problem& problem, Draw draw) {
     };
     const auto& stages = *entry_of("two_stage");
     const Result expected = run(stages, stages.variant.space.enumerate()[0]);
-    for (const auto* name : {"fused_tile", "screened_cascade", "screened_groups", "screened_threshold", "tile_rank"})
+    for (const auto* name : {"fused_tile", "screened_cascade", "screened_escalation", "screened_groups",
+                             "screened_threshold", "tile_rank"})
         for (const auto& configuration : entry_of(name)->variant.space.enumerate()) {
             if (!entry_of(name)->variant.supports(problem, configuration, device)) continue;
             SCOPED_TRACE(std::string(name) + " " + configuration.text() + " with " + problem_key(problem));

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 
 #include "harness/bench/evidence/evidence.hpp"
@@ -9,15 +11,24 @@
 
 namespace espalier::bench::learn {
 
+/// The weights that some problems had in training, because a program asks for them.
+struct Weighting {
+    std::string file_sha256;   ///< of the file that lists them
+    bool by_time = false;      ///< each by its share of the time that calls took, else by its share of the calls
+    std::size_t problems = 0;  ///< of the file that were measured here
+    double regret = 1;         ///< of the tree on these, by their shares
+};
+
 /// A selector of one family for one device: from what it was learned and how good it is.
 struct Trained {
     const Family* family;
     Evidence evidence;
     Tree tree{};
     Evaluation evaluation{};
-    CrossValidation validation{};  ///< empty if it was not evaluated
-    double pruning = 1;            ///< `LearnOptions::pruning` of the tree
-    std::string forest{};          ///< the file of the forest that goes with it; empty if none was asked for
+    CrossValidation validation{};          ///< empty if it was not evaluated
+    std::optional<Weighting> weighting{};  ///< none: every problem counts alike
+    double pruning = 1;                    ///< `LearnOptions::pruning` of the tree
+    std::string forest{};                  ///< the file of the forest that goes with it; empty if none was asked for
 };
 
 }  // namespace espalier::bench::learn

@@ -15,7 +15,8 @@ namespace espalier::bench::learn {
 struct Lesson {
     Matrix matrix;
     std::size_t measured = 0;
-    std::size_t weight = 0;     ///< of all its problems, a predicted one being 1
+    std::size_t weight = 0;     ///< of all its problems, a predicted one being 1; the matrix's weights do not count:
+                                ///< what they add must not make leaves dearer for the other problems
     std::vector<char> evident;  ///< of each problem: it was measured, here or on a device that is alike
 };
 

@@ -208,7 +208,7 @@ Lesson lesson_of(const Matrix& matrix, std::span<const std::size_t> rows, std::s
     lesson.matrix.columns = matrix.columns, lesson.matrix.candidates = matrix.candidates;
     lesson.matrix.baseline = matrix.baseline;
     const auto weight = static_cast<Loss>(options.measured_weight);
-    for (const std::size_t row : rows) append_measured(matrix, row, weight, lesson.matrix);
+    for (const std::size_t row : rows) append_measured(matrix, row, weight * matrix.weight(row), lesson.matrix);
     lesson.evident.assign(rows.size(), 1);
     const std::size_t columns = matrix.columns.size(), width = matrix.candidates.size();
     for (const std::size_t row : drawn) {

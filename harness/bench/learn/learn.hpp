@@ -23,8 +23,8 @@ Tree learn(const Matrix& matrix, std::span<const std::size_t> rows, const LearnO
 std::vector<Tree> learn_sizes(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options,
                               std::span<const double> prunings);
 
-/// The problems of `rows` with their losses, several times as heavy, then those of `drawn` with predicted ones.
-/// `predicted`: drawn problems x candidates.
+/// The problems of `rows` with their losses, several times as heavy and by the matrix's weights, then those of `drawn`
+/// with predicted ones. `predicted`: drawn problems x candidates.
 Lesson lesson_of(const Matrix& matrix, std::span<const std::size_t> rows, std::span<const std::size_t> drawn,
                  std::span<const double> predicted, const LearnOptions& options = {});
 

@@ -94,10 +94,13 @@ struct Matrix {
     /// Problems x candidates: logarithms of measured times, NaN where there is none. What is imputed from them is
     /// in the other members; empty if nothing is.
     std::vector<double> log_times;
+    /// By problem, how many usual ones it counts for when trees are grown; empty: each is a usual one.
+    std::vector<Loss> weights{};
     std::shared_ptr<const DrawnProblems> drawn{};   ///< what else the tree is for; null: nothing but its problems
     std::shared_ptr<const OtherProblems> others{};  ///< what else forests learn from; null: nothing but its problems
 
     [[nodiscard]] std::size_t rows() const { return problems.size(); }
+    [[nodiscard]] Loss weight(std::size_t problem) const { return weights.empty() ? 1 : weights[problem]; }
     [[nodiscard]] std::span<const double> row(std::size_t problem) const {
         return {values.data() + problem * columns.size(), columns.size()};
     }

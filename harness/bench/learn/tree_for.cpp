@@ -115,6 +115,25 @@ void add_problem(const Family& family, const DeviceInfo& device, const Matrix& m
     ++drawn.count;
 }
 
+/// Adds the measured problems once more with every other value of what no caller knows, how their data lie: each was
+/// measured with one of them, and a leaf has too few to average over that.
+void add_other_data(const Family& family, const DeviceInfo& device, const Matrix& matrix, DrawnProblems& drawn) {
+    std::set<std::string> known(matrix.problems.begin(), matrix.problems.end());
+    for (std::size_t f = 0; f < matrix.columns.size(); ++f) {
+        if (matrix.columns[f].known || matrix.columns[f].categories == 0) continue;
+        std::set<double> values;
+        for (std::size_t p = 0; p < matrix.rows(); ++p) values.insert(matrix.value(p, f));
+        for (const std::string& problem : matrix.problems) {
+            std::vector<double> features = family.feature_values(problem);
+            for (const double value : values) {
+                features[f] = value;
+                std::string key = family.key_of(features);
+                if (known.insert(key).second) add_problem(family, device, matrix, std::move(key), drawn);
+            }
+        }
+    }
+}
+
 }  // namespace
 
 std::shared_ptr<const DrawnProblems> draw_problems_for(const Family& family, const DeviceInfo& device,
@@ -129,6 +148,7 @@ std::shared_ptr<const DrawnProblems> draw_problems_for(const Family& family, con
     }
     for (std::string key : draw_problems(family, device.kind, kSeed, Stream::sweep, count))
         add_problem(family, device, matrix, std::move(key), *drawn);
+    if (count > 0) add_other_data(family, device, matrix, *drawn);
     return drawn;
 }
 

@@ -1,11 +1,15 @@
 #include "harness/bench/train/train.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <set>
 
 #include "harness/base/files/read_file.hpp"
+#include "harness/base/text/counted.hpp"
+#include "harness/base/text/printable.hpp"
 #include "harness/base/text/sha256.hpp"
 #include "harness/bench/emit/forest_of.hpp"
 #include "harness/bench/emit/tree_text.hpp"
@@ -209,6 +213,9 @@ Trained train(const Family& family, const DeviceInfo& device, std::span<const Ca
     Matrix& matrix = trained.evidence.matrix;
     LearnOptions learn = options.learn;
     matrix.drawn = draw_problems_for(family, device, matrix, learn.drawn);
+    if (options.mix)
+        trained.weighting = weigh(family, device.key, *options.mix, matrix.drawn->count / learn.measured_weight, matrix,
+                                  trained.evidence.notices);
     if (options.evaluate) {
         trained.validation = cross_validate(matrix, learn);
         const CrossValidation& validation = trained.validation;
@@ -220,6 +227,12 @@ Trained train(const Family& family, const DeviceInfo& device, std::span<const Ca
     if (const auto uncovered = find_uncovered_problem(family, device, matrix, trained.tree, kDraws, learn.seed))
         throw BadEvidence("the baseline of " + std::string(family.name()) + " declines a problem, " + *uncovered +
                           "; mend its supports(): every ranking ends in it");
+    if (auto& weighting = trained.weighting) {
+        weighting->regret = weighed_regret(matrix, trained.tree);
+        trained.evidence.notices.push_back(fmt::format(
+            "{} weighs {} by {}; on them the tree takes {:.3f}x the best times", printable(options.mix->file),
+            counted(weighting->problems, "problem"), weighting->by_time ? "time" : "calls", weighting->regret));
+    }
     if (options.evaluate) trained.evaluation = evaluate(matrix, trained.tree, learn, trained.validation);
     if (options.forests) trained.forest = forest_of(trained, device, learn);
     return trained;
@@ -245,9 +258,18 @@ ordered_json summary(const Trained& trained, const ordered_json& before) {
     entry["leaves"] = trained.tree.leaves.size();
     entry["depth"] = trained.tree.depth();
     if (const std::size_t imputed = matrix.count(CellState::imputed); imputed > 0) entry["imputed_times"] = imputed;
+    if (const auto& weighting = trained.weighting)
+        entry["weights"] = {{"file_sha256", weighting->file_sha256},
+                            {"by", weighting->by_time ? "time" : "calls"},
+                            {"problems", weighting->problems},
+                            {"regret_geomean", rounded(weighting->regret)}};
     entry["dispatch_ns"] = kept(before, "dispatch_ns", trained.evidence.data_sha256);
     entry["data_sha256"] = trained.evidence.data_sha256;
     return entry;
+}
+
+std::string weights_of(std::string_view tree) try { return read_tree(tree).weights_sha256; } catch (const BadData&) {
+    return {};
 }
 
 std::vector<std::string> devices_with_results(const fs::path& results) {

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -15,6 +16,7 @@
 #include "harness/bench/records/results.hpp"
 #include "harness/bench/records/stale.hpp"
 #include "harness/bench/train/decisions.hpp"
+#include "harness/bench/train/weights.hpp"
 
 namespace espalier::bench::learn {
 
@@ -23,6 +25,7 @@ struct TrainOptions {
     EvidenceOptions evidence;
     bool evaluate =
         true;  ///< how good the trees are, for which ten more are grown; else `Trained::evaluation` is empty
+    std::shared_ptr<const ProblemMix> mix{};  ///< what the trees are for more than for other problems; null: nothing
     bool forests = false;  ///< also forests that plans ask; those that are on file are made anew in any case
 };
 
@@ -69,6 +72,9 @@ struct TrainingFolders {
     std::filesystem::path output = "kernels/selectors";
     std::filesystem::path evidence;  ///< more results to learn from, of devices that are alike; empty: none
 };
+
+/// SHA-256 of the file that weighed the problems of the tree with this text; empty if none did, and if it is no tree.
+std::string weights_of(std::string_view tree);
 
 /// The device keys under `results`: folders with a device.json, sorted.
 std::vector<std::string> devices_with_results(const std::filesystem::path& results);

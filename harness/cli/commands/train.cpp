@@ -31,6 +31,7 @@ namespace fs = std::filesystem;
 struct Options {
     std::vector<std::string> devices, families;
     std::string results, output;  ///< empty: the defaults
+    std::string weights;          ///< file of the problems that weigh more; empty: none
     learn::TrainingFolders folders;
     learn::TrainOptions train;
     std::filesystem::path matrices;
@@ -64,9 +65,19 @@ nlohmann::ordered_json to_json(const learn::TrainedDevice& trained) {
     return list;
 }
 
+/// Whether a weighted tree was made; if weights were asked for and are of no use, says so, and nothing is written.
+bool weights_count(const Options& options, const learn::TrainedDevice& trained) {
+    const auto weighed = [](const learn::Trained& one) { return one.weighting.has_value(); };
+    if (!options.train.mix || std::ranges::any_of(trained.families, weighed)) return true;
+    to_stderr("{} is left out: no problem of {} was measured there; `espalier sweep --problems {}` does\n",
+              trained.device.key, printable(options.weights), printable(options.weights));
+    return false;
+}
+
 /// Before anything is written: by a link, a selector or a matrix may lead back into the results.
 void refuse_to_destroy_results(const Options& options) {
     std::vector<NamedFile> inputs, outputs;
+    if (!options.weights.empty()) inputs.push_back({"--weights", options.weights});
     for (const std::string& key : options.devices) {
         const auto folder = options.folders.results / key;
         for (const auto& file : result_files(folder, {})) inputs.push_back({"", file.string()});
@@ -105,13 +116,26 @@ void print_rows(const learn::TrainedDevice& trained) {
     }
 }
 
+/// A tree that was weighed by another file than now: says with what to check it. Empty for any other file.
+std::string other_weights(const learn::TrainedFile& file) {
+    const auto text = read_file(file.path);
+    const std::string on_file = text ? learn::weights_of(*text) : "", now = learn::weights_of(file.contents);
+    if (on_file == now) return {};
+    if (on_file.empty()) return "it was trained without weights: check it without --weights";
+    return fmt::format(
+        "it was trained with {}weights, of a file with SHA-256 {}: check it with --weights and that file",
+        now.empty() ? "" : "other ", on_file);
+}
+
 /// Says on stderr what differs. Returns whether anything does.
 bool report_differences(const learn::TrainedDevice& trained) {
     bool any = false;
     for (const learn::TrainedFile& file : trained.files) {
         if (file.same) continue;
         any = true;
-        if (file.exists)
+        if (const std::string weights = other_weights(file); !weights.empty())
+            to_stderr("{}: {}\n", file.path.string(), weights);
+        else if (file.exists)
             to_stderr("{}: differs from line {} on\n", file.path.string(), file.first_difference);
         else
             to_stderr("{}: is missing\n", file.path.string());
@@ -140,6 +164,7 @@ int committed_problems(const std::string& key, std::string_view family) {
 /// Of a device that is swept here and has a committed tree, the tree that more was measured for is shipped.
 void leave_to_committed_trees(const Options& options, learn::TrainedDevice& trained) {
     if (options.folders.evidence.empty()) return;
+    if (options.train.mix) return;  // somebody asks for trees of their own
     for (std::size_t i = 0; i < trained.families.size(); ++i) {
         const learn::Trained& own = trained.families[i];
         const int committed = committed_problems(trained.device.key, own.family->name());
@@ -169,6 +194,13 @@ void tell_how_to_load(const Options& options) {
         printable(path.string()));
 }
 
+[[noreturn]] void refuse_no_results(const Options& options) {
+    if (options.train.mix)
+        throw Failure(ExitCode::bad_data, "--weights " + options.weights + " weighs nothing that was measured");
+    throw Failure(ExitCode::bad_data,
+                  "there are no results to train on in " + options.folders.results.string() + ": run `espalier sweep`");
+}
+
 void run(Options options, ExitCode& code) {
     options.train.evaluate = !options.trees;
     for (const std::string& family : options.families) family_named(family);  // throws for one that there is not
@@ -182,13 +214,15 @@ void run(Options options, ExitCode& code) {
     const bool everything = options.every_device && options.families.empty();
     if (options.devices.empty()) options.devices = learn::devices_with_results(options.folders.results);
     refuse_to_destroy_results(options);
+    if (!options.weights.empty())
+        options.train.mix = std::make_shared<const learn::ProblemMix>(learn::read_mix(options.weights));
     bool different = false;
     std::size_t trained_families = 0;
     auto json = nlohmann::ordered_json::array();
     for (const std::string& key : options.devices) {
         if (!options.quiet) to_stderr("training {}\n", key);
         auto maybe = train(options, key);
-        if (!maybe) continue;
+        if (!maybe || !weights_count(options, *maybe)) continue;
         if (!options.check) leave_to_committed_trees(options, *maybe);
         const learn::TrainedDevice& trained = *maybe;
         if (!options.quiet)
@@ -214,9 +248,7 @@ void run(Options options, ExitCode& code) {
                 if (!file.same) write_file_atomically(file.path, file.contents);
     }
     if (options.json) print_json(json, 2);
-    if (trained_families == 0)
-        throw Failure(ExitCode::bad_data, "there are no results to train on in " + options.folders.results.string() +
-                                              ": run `espalier sweep`");
+    if (trained_families == 0) refuse_no_results(options);
     if (everything)
         for (const auto& path : learn::orphans(options.folders)) {
             to_stderr("{}: has no results any more: remove it\n", path.string());
@@ -250,6 +282,9 @@ void add_train(CLI::App& program, ExitCode& code) {
         ->type_name("N")
         ->check(within(0, 1'000'000))
         ->capture_default_str();
+    command.add_option("--weights", options->weights,
+                       "Trees for a program above all: the problems of this file, which it wrote with "
+                       "ESPALIER_RECORD=FILE, weigh nine times all others, each by its share of the time");
     add_number(command, "--noise-floor", options->train.evidence.noise_floor, "Relative difference that never counts")
         ->check(within(0.0, 1.0))
         ->capture_default_str();

@@ -1,8 +1,12 @@
-// espalier tune: the fastest configuration of a kernel that a T1 file describes.
+// espalier tune: the fastest configuration of a kernel that a T1 file describes, or the fastest variants for the
+// problems that a program asks for.
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "harness/base/failure.hpp"
 #include "harness/base/files/replaced_file.hpp"
@@ -23,6 +27,7 @@
 #include "harness/bench/tune/worker/inputs.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/print_json.hpp"
+#include "harness/cli/tune_problems.hpp"
 #include "harness/cli/tune_report.hpp"
 
 namespace espalier::bench::cli {
@@ -37,6 +42,8 @@ struct Arguments {
     std::string device = "auto", caches = "cold", seconds, timeout = "60s", noise = "0.5%";
     std::string output, records, csv, header;
     tune::TuneOptions tune;
+    std::string problems, budget = "0", max_time;
+    bool exhaustive = false;
     bool dry_run = false, json = false;
 };
 
@@ -105,7 +112,23 @@ void write_outputs(const Arguments& arguments, const Description& description, c
                      {.device = bench.device(), .cases = records, .missing = {}});
 }
 
+void run_tune_problems(const Arguments& arguments, ExitCode& code) {
+    tune_problems({.problems = arguments.problems,
+                   .device = arguments.device,
+                   .output = arguments.output,
+                   .budget = arguments.budget,
+                   .max_time = arguments.max_time,
+                   .exhaustive = arguments.exhaustive,
+                   .dry_run = arguments.dry_run,
+                   .json = arguments.json,
+                   .quiet = arguments.tune.quiet},
+                  code);
+}
+
 void run_tune(const Arguments& arguments, ExitCode& code) {
+    if (!arguments.problems.empty()) return run_tune_problems(arguments, code);
+    if (arguments.description.empty())
+        throw Failure(ExitCode::usage, "give the description of a kernel, or the --problems of a program");
     refuse_same_files({{"--output", arguments.output}, {"--csv", arguments.csv}, {"--emit", arguments.header}},
                       {{"the description", arguments.description}});
     const Description description = tune::read_description(arguments.description);
@@ -140,15 +163,45 @@ void run_tune(const Arguments& arguments, ExitCode& code) {
 }
 
 void add_outputs(CLI::App& command, Arguments& arguments) {
-    command.add_option("-o,--output", arguments.output, "write all results here, as JSON in the T4 format");
+    command.add_option("-o,--output", arguments.output,
+                       "write all results here, as JSON in the T4 format; of --problems: wisdom is appended to this "
+                       "file (default: the one that ESPALIER_WISDOM names)");
     command.add_option("--records", arguments.records,
                        "write them as records below this folder, which export and show read: FOLDER/<device-key>/");
     command.add_option("--csv", arguments.csv, "write them as CSV, in the columns of export");
     command.add_option("--emit", arguments.header,
                        "learn a tree over the problems' sizes, and write it here as a header of C++17: pick(sizes)");
-    command.add_flag("--dry-run", arguments.dry_run, "check the description and count configurations; compile nothing");
+    command.add_flag("--dry-run", arguments.dry_run,
+                     "check the description and count configurations, or list the problems; measure nothing");
     command.add_flag("--json", arguments.json, "print the best configurations as JSON");
     command.add_flag("--quiet", arguments.tune.quiet, "say nothing but errors");
+}
+
+/// What is for the problems of a program alone, or for kernels that are described.
+void add_problem_options(CLI::App& command, Arguments& arguments) {
+    const std::vector<CLI::Option*> of_kernels = command.get_options([](const CLI::Option* option) {
+        const std::vector<std::string> both{"output", "device", "dry-run", "json", "quiet", "help"};
+        return std::ranges::none_of(
+            option->get_lnames(), [&](const std::string& name) { return std::ranges::find(both, name) != both.end(); });
+    });
+    CLI::Option* const problems = command.add_option(
+        "--problems", arguments.problems,
+        "in place of a description: the problems of this file, which a program wrote that ran with "
+        "ESPALIER_RECORD=FILE; the library's variants are measured for them into wisdom, for those that took longest "
+        "first");
+    for (CLI::Option* const option : of_kernels) problems->excludes(option);
+    command
+        .add_option("--budget", arguments.budget,
+                    "of --problems: time of the measured runs of a problem (default: 1s, or 50 of its recorded calls "
+                    "if they take longer)")
+        ->needs(problems);
+    command.add_option("--max-time", arguments.max_time, "of --problems: for all together, 10m (default: no limit)")
+        ->needs(problems);
+    command
+        .add_flag("--exhaustive", arguments.exhaustive,
+                  "of --problems: every variant and configuration that can run, not only those that trees and forests "
+                  "expect to be fast")
+        ->needs(problems);
 }
 
 }  // namespace
@@ -156,13 +209,15 @@ void add_outputs(CLI::App& command, Arguments& arguments) {
 void add_tune(CLI::App& program, ExitCode& code) {
     const auto arguments = std::make_shared<Arguments>();
     tune::TuneOptions& options = arguments->tune;
-    CLI::App& command = *program.add_subcommand("tune", "Finds the fastest configuration of a kernel described in T1");
+    CLI::App& command = *program.add_subcommand(
+        "tune", "Finds the fastest configuration of a kernel described in T1, or for a program's problems");
+    command.add_option("description", arguments->description,
+                       "the JSON file of a kernel, its parameters and arguments; or --problems");
     command
-        .add_option("description", arguments->description, "the JSON file of a kernel, its parameters and arguments")
-        ->required();
-    command
-        .add_option("--device", arguments->device,
-                    "auto (GPU 0, or the host executor where this program has no CUDA), a GPU's number, or executor")
+        .add_option(
+            "--device", arguments->device,
+            "auto (GPU 0, or the host executor where this program has no CUDA), a GPU's number, or executor; of "
+            "--problems auto (the device that a problem names, else GPU 0 or the CPU), cpu, a GPU, or executor")
         ->capture_default_str();
     command.add_option("--seconds", arguments->seconds,
                        "for everything: 90s, 5m (default: the description's Budget, else 5m)");
@@ -183,6 +238,7 @@ void add_tune(CLI::App& program, ExitCode& code) {
     command.add_flag("--counters", options.counters, "collect hardware counters of the best configurations");
     add_number(command, "--seed", options.seed, "of the search and of the order of everything")->capture_default_str();
     add_outputs(command, *arguments);
+    add_problem_options(command, *arguments);
     set_footer(command, "Ctrl-C stops; what was measured is written.");
     command.callback([arguments, &code] { run_tune(*arguments, code); });
 }

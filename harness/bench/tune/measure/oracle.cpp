@@ -120,7 +120,12 @@ void run_oracle(const Description& description, std::size_t problem, const fs::p
                                       program.string(), timeout_seconds));
         usleep(2000);
     }
-    if (child.code() != 0) throw Failure(ExitCode::bad_data, program.string() + " failed: " + child.how());
+    if (child.code() != 0) {
+        std::string what = program.string() + " failed: " + child.how();
+        if (what.find("ModuleNotFoundError") != std::string::npos)
+            what += "\nset ESPALIER_PYTHON to a Python that has the module; this one is " + python();
+        throw Failure(ExitCode::bad_data, what);
+    }
     std::size_t bytes = 0;
     for (const Argument& argument : description.arguments)
         if (argument.output) bytes += bytes_of(description, argument, problem);

@@ -1,0 +1,421 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "device/kernel.hpp"
+#include "variants/knn/escalation_counts.hpp"
+#include "variants/knn/threshold_lists.cuh"
+
+/// Cells of the queries that a first screening had too many candidates for. Centres are some of these queries, none
+/// near another as their thresholds measure it. A query belongs to the nearest centre, and a cell lists every point
+/// that may be within the threshold of one of its queries, by the triangle inequality (docs/performance/knn-fused.md):
+/// what a cell needs to know is in its list, and its points and queries are near its centre. Points may be in several
+/// lists.
+namespace espalier::knn::escalation {
+namespace {
+
+using threshold::Findings, threshold::Listed, threshold::row_stride;
+
+inline constexpr int kSamples = 512;       ///< queries that may become centres, a thread each
+inline constexpr int kMostCells = 256;     ///< a bit each in a point's mask
+inline constexpr int kCellItems = 128;     ///< points or queries of a tile
+inline constexpr float kApart = 2;         ///< reaches between a query and a centre that make it one, too
+inline constexpr float kCovers = 4;        ///< reaches, or what halves are blind to, between a query and its centre
+inline constexpr float kFarthest = 1e18F;  ///< squares of less are single-precision numbers
+
+struct Cell {
+    std::int32_t centre;           ///< a query's number
+    std::int32_t queries, points;  ///< how many
+    std::int32_t first_query_tile, query_tiles, first_point_tile, point_tiles;
+    std::int32_t placed_queries, placed_points;
+    std::uint32_t reach;  ///< bits of the distance from the centre that its points and queries are within
+
+    /// Of the power of two that scales it: all attributes are within 2^14 then.
+    [[nodiscard]] __device__ int scale_exponent() const { return 13 - (static_cast<int>(reach >> 23) - 127); }
+};
+
+/// What the device finds out: of the call, and from `by_cell` on of a chunk of queries.
+struct State {
+    EscalationCounts counts;
+    Findings by_cell;     ///< queries that the cells' candidates found no room for, and a spread that scales by one
+    Findings of_listed;   ///< as the first screening's, of those that go back to its candidates
+    std::int32_t listed;  ///< more than any count if there are any of these
+    std::int32_t escalated, direct, samples, centres, query_tiles, point_tiles, query_places;
+};
+
+/// One chunk's arrays.
+struct Escalation {
+    State* state;
+    Cell* cells;
+    Metric metric;
+    std::int32_t dims, few, most_cells, first, count;  ///< queries of the chunk
+    std::int32_t usual, room;  ///< candidates of a query that are not too many, and those that there is room for
+    const float *query_rows, *point_rows;  ///< item-major
+    const float* inverse;                  ///< norms, of all queries and then of the points, for cosine distances
+    std::int64_t all_queries, points;
+    const float* query_norms;      ///< kept squared norms, as the first screening scales them
+    const Findings* findings;      ///< of the first screening: the queries that it left, and its spread
+    const float* limits;           ///< of the chunk's queries: k points have a direct distance up to it
+    const std::int32_t* unserved;  ///< those queries
+    std::int32_t *counts, *candidates,
+        *listed;                        ///< of candidates: as a search is to see them, and all; of a search again
+    std::int32_t *escalated, *cell_of;  ///< queries of the second, and their cells
+    std::int32_t* direct;               ///< queries for the direct search
+    std::int32_t* samples;
+    float* between_samples;                 ///< kSamples x kSamples distances
+    std::uint32_t* masks;                   ///< of each point: the cells that list it
+    std::int32_t query_tiles, point_tiles;  ///< that there is room for
+    std::int32_t *query_tile_cells, *point_tile_cells;
+    std::int32_t *query_items, *point_items;  ///< by tile of a cell; -1: none
+
+    /// Straight-line distance that points within a direct distance `limit` have at most, but for roundings.
+    [[nodiscard]] __device__ float reach_of(float limit) const {
+        if (metric != Metric::cosine) return limit;
+        return static_cast<float>(std::sqrt(2 * (static_cast<double>(limit) + threshold::unit_error(dims)))) * 1.00001F;
+    }
+    [[nodiscard]] __device__ float reach_of_query(std::int32_t query) const { return reach_of(limits[query - first]); }
+    /// Points nearer than this to a query are one to the first screening.
+    [[nodiscard]] __device__ float blind_within(std::int32_t query) const {
+        const auto share = static_cast<float>(2 * kept_back(dims));
+        return std::sqrt(share * query_norms[query]) / scale_of(*findings, metric);
+    }
+    /// The bits of a radius that holds all points which may be within `reach` of a query `distance` from the centre.
+    [[nodiscard]] __device__ std::uint32_t reach_around(float distance, float reach) const {
+        const double sum = static_cast<double>(distance) + static_cast<double>(reach);
+        return __float_as_uint(next_above(static_cast<float>(sum * (1 + (4 * dims + 64) * 0x1p-24) + 0x1p-40)));
+    }
+    /// Leaves a query to the candidates of the first screening, or to the direct search if they found no room.
+    __device__ void leave(std::int32_t query) const {
+        const std::int32_t own = candidates[query - first];
+        const float norm = query_norms[query];
+        if (own <= room && norm == norm) {
+            listed[query - first] = own;
+            atomicMax(&state->listed, std::numeric_limits<std::int32_t>::max());
+            atomicAdd(&state->counts.listed, 1);
+            return;
+        }
+        direct[atomicAdd(&state->direct, 1)] = query;
+        atomicAdd(&state->counts.direct, 1);
+    }
+};
+
+/// Queries with many candidates look as if these had found no room, for now. `floors` are infinite where there would
+/// have been more than find it.
+__global__ void __launch_bounds__(kThreads) postpone(Escalation of, const float* floors) {
+    const auto place = static_cast<std::int32_t>(blockIdx.x * kThreads + threadIdx.x);
+    if (place >= of.count) return;
+    constexpr std::int32_t kTooMany = std::numeric_limits<std::int32_t>::max();
+    const std::int32_t count = floors[place] < std::numeric_limits<float>::infinity() ? of.counts[place] : kTooMany;
+    of.candidates[place] = count;
+    of.listed[place] = kTooMany;
+    if (count > of.usual) of.counts[place] = kTooMany;
+}
+
+/// Deals what the first screening left: a query with a threshold goes on, unless there are only a few.
+__global__ void __launch_bounds__(kThreads) deal_unserved(Escalation of) {
+    const std::int32_t count = of.findings->unlisted;
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        of.state->by_cell.spread = __float_as_uint(4.0F);
+        of.state->of_listed.spread = of.findings->spread;
+    }
+    for (auto i = static_cast<std::int32_t>(blockIdx.x * kThreads + threadIdx.x); i < count;
+         i += static_cast<std::int32_t>(gridDim.x) * kThreads) {
+        const std::int32_t query = of.unserved[i];
+        const float norm = of.query_norms[query];
+        if (count > of.few && norm == norm && of.limits[query - of.first] < kFarthest)
+            of.escalated[atomicAdd(&of.state->escalated, 1)] = query;
+        else
+            of.leave(query);
+    }
+}
+
+/// One block: queries that may become centres, from all over the list.
+__global__ void __launch_bounds__(kSamples) draw_samples(Escalation of) {
+    const std::int32_t all = of.state->escalated, count = min(all, int{kSamples});
+    const auto i = static_cast<std::int32_t>(threadIdx.x);
+    if (i < count) of.samples[i] = of.escalated[std::int64_t{i} * all / max(count, 1)];
+    if (i == 0) of.state->samples = count;
+    if (i < kMostCells) of.cells[i] = {};
+}
+
+/// Items whose distances are wanted: rows of a set, of all of it or of those listed.
+struct Items {
+    const float *rows, *inverse;  ///< norms only for unit vectors
+    const std::int32_t* listed;
+    std::int64_t count;
+
+    [[nodiscard]] __device__ std::int64_t item(std::int64_t place) const { return listed ? listed[place] : place; }
+};
+
+inline constexpr int kMeasured = 64, kMeasuredPart = 32;  ///< items and attributes of a tile
+inline constexpr int kEach = 4;                           ///< rows and columns of a thread
+using MeasuredTile = float[kMeasuredPart][kMeasured + 4];
+
+/// 32 attributes of 64 items to shared memory.
+__device__ inline void load_items(MeasuredTile& tile, const Items& items, std::int64_t first, std::int32_t attribute,
+                                  std::int32_t dims) {
+    const auto thread = static_cast<int>(threadIdx.x);
+    const std::int64_t stride = row_stride(dims);
+    const int own = thread % (kMeasuredPart / 4) * 4;
+    for (int i = thread / (kMeasuredPart / 4); i < kMeasured; i += kThreads / (kMeasuredPart / 4)) {
+        float4 four{0, 0, 0, 0};
+        if (first + i < items.count && attribute + own < stride) {
+            const std::int64_t item = items.item(first + i);
+            four = *reinterpret_cast<const float4*>(items.rows + item * stride + attribute + own);
+            if (items.inverse) {
+                const float by = items.inverse[item];
+                four = {four.x * by, four.y * by, four.z * by, four.w * by};
+            }
+        }
+        tile[own][i] = four.x, tile[own + 1][i] = four.y, tile[own + 2][i] = four.z, tile[own + 3][i] = four.w;
+    }
+}
+
+/// Direct straight-line distances, a tile of 64 x 64 at a time; a block takes a tile of rows against all columns. Its
+/// threads have four neighbouring rows and columns each.
+template <class Receiver>
+__global__ void __launch_bounds__(kThreads, 2) measure(Escalation of) {
+    auto& row_tile = device::shared<MeasuredTile, struct RowTile>();
+    auto& column_tile = device::shared<MeasuredTile, struct ColumnTile>();
+    Receiver receiver(of);
+    const Items rows = receiver.rows(), columns = receiver.columns();
+    if (columns.count == 0) return;
+    const int x = static_cast<int>(threadIdx.x) % 16 * kEach, y = static_cast<int>(threadIdx.x) / 16 * kEach;
+    for (std::int64_t row = std::int64_t{blockIdx.x} * kMeasured; row < rows.count;
+         row += std::int64_t{gridDim.x} * kMeasured) {
+        receiver.begin();
+        for (std::int64_t column = 0; column < columns.count; column += kMeasured) {
+            float sums[kEach][kEach] = {};
+            for (std::int32_t attribute = 0; attribute < of.dims; attribute += kMeasuredPart) {
+                __syncthreads();
+                load_items(row_tile, rows, row, attribute, of.dims);
+                load_items(column_tile, columns, column, attribute, of.dims);
+                __syncthreads();
+#pragma unroll 4
+                for (int a = 0; a < kMeasuredPart; ++a) {
+                    const float4 r = *reinterpret_cast<const float4*>(&row_tile[a][y]);
+                    const float4 c = *reinterpret_cast<const float4*>(&column_tile[a][x]);
+                    const float own[kEach] = {r.x, r.y, r.z, r.w}, other[kEach] = {c.x, c.y, c.z, c.w};
+#pragma unroll
+                    for (int i = 0; i < kEach; ++i)
+#pragma unroll
+                        for (int j = 0; j < kEach; ++j) {
+                            const float difference = own[i] - other[j];
+                            sums[i][j] += difference * difference;
+                        }
+                }
+            }
+#pragma unroll
+            for (auto& own : sums)
+#pragma unroll
+                for (float& sum : own) sum = std::sqrt(sum);
+            receiver.take(row, column, x, y, sums);
+        }
+        receiver.end(row, x, y);
+    }
+}
+
+using Measured = float[kEach][kEach];
+
+struct Receiving {
+    const Escalation& of;
+
+    [[nodiscard]] __device__ Items queries(const std::int32_t* listed, std::int32_t count) const {
+        return {of.query_rows, of.inverse, listed, count};
+    }
+    [[nodiscard]] __device__ Items samples() const { return queries(of.samples, of.state->samples); }
+};
+
+/// The distances between samples, for `keep_centres`.
+struct BetweenSamples : Receiving {
+    __device__ explicit BetweenSamples(const Escalation& escalation) : Receiving{escalation} {}
+    [[nodiscard]] __device__ Items rows() const { return samples(); }
+    [[nodiscard]] __device__ Items columns() const { return samples(); }
+    __device__ void begin() const {}
+    __device__ void take(std::int64_t row, std::int64_t column, int x, int y, const Measured& distances) const {
+        for (int i = 0; i < kEach; ++i)
+            for (int j = 0; j < kEach; ++j)
+                of.between_samples[(row + y + i) * kSamples + column + x + j] = distances[i][j];
+    }
+    __device__ void end(std::int64_t, int, int) const {}
+};
+
+/// One block: a sample is a centre unless one before it is, within some reaches of it.
+__global__ void __launch_bounds__(kSamples) keep_centres(Escalation of) {
+    auto& kept = device::shared<std::int32_t[kSamples]>();
+    auto& reaches = device::shared<float[kSamples]>();
+    const auto own = static_cast<std::int32_t>(threadIdx.x);
+    const std::int32_t count = of.state->samples;
+    kept[own] = 0;
+    if (own < count) reaches[own] = kApart * of.reach_of_query(of.samples[own]);
+    __syncthreads();
+    std::int32_t centres = 0;
+    float next = of.between_samples[own];  // a row ahead
+    for (std::int32_t i = 0; i < count && centres < of.most_cells; ++i) {
+        const float distance = next;
+        if (i + 1 < count) next = of.between_samples[(i + 1) * kSamples + own];
+        const bool near = own < i && kept[own] != 0 && distance <= reaches[i];
+        if (__syncthreads_or(near ? 1 : 0) != 0) continue;
+        if (own == i) {
+            kept[i] = 1;
+            of.cells[centres].centre = of.samples[i];
+        }
+        ++centres;
+        __syncthreads();
+    }
+    if (own < centres) of.samples[own] = of.cells[own].centre;  // where the next kernels look for them
+    if (own == 0) of.state->centres = centres;
+}
+
+/// Queries join the cell of the nearest centre, if it is near, and widen it. Others are left to the direct search: they
+/// would make everybody's list long.
+struct Join : Receiving {
+    std::uint64_t nearest[kEach];  ///< distance and centre, by row
+
+    __device__ explicit Join(const Escalation& escalation) : Receiving{escalation} {}
+    [[nodiscard]] __device__ Items rows() const { return queries(of.escalated, of.state->escalated); }
+    [[nodiscard]] __device__ Items columns() const { return queries(of.samples, of.state->centres); }
+    __device__ void begin() {
+        for (std::uint64_t& each : nearest) each = ~std::uint64_t{0};
+    }
+    __device__ void take(std::int64_t, std::int64_t column, int x, int, const Measured& distances) {
+#pragma unroll
+        for (int i = 0; i < kEach; ++i)
+#pragma unroll
+            for (int j = 0; j < kEach; ++j)
+                if (column + x + j < of.state->centres)
+                    nearest[i] = min(nearest[i], std::uint64_t{__float_as_uint(distances[i][j])} << 32 |
+                                                     static_cast<std::uint64_t>(column + x + j));
+    }
+    __device__ void end(std::int64_t row, int x, int y) {
+#pragma unroll
+        for (int i = 0; i < kEach; ++i) {
+#pragma unroll
+            for (int lanes = 8; lanes > 0; lanes /= 2)
+                nearest[i] = min(nearest[i], __shfl_xor_sync(kAll, nearest[i], lanes));
+            const std::int64_t place = row + y + i;
+            if (x == 0 && place < of.state->escalated) join(place, nearest[i]);
+        }
+    }
+
+private:
+    __device__ void join(std::int64_t place, std::uint64_t entry) const {
+        const std::int32_t query = of.escalated[place];
+        const float distance = __uint_as_float(static_cast<std::uint32_t>(entry >> 32));
+        const float reach = of.reach_of_query(query);
+        const bool is_near = distance <= kCovers * fmaxf(reach, of.blind_within(query)) && distance < kFarthest;
+        of.cell_of[place] = is_near ? static_cast<std::int32_t>(entry & 0xFFFFFFFF) : -1;
+        if (!is_near) return of.leave(query);
+        Cell& cell = of.cells[entry & 0xFFFFFFFF];
+        atomicAdd(&cell.queries, 1);
+        atomicMax(&cell.reach, of.reach_around(distance, reach));
+    }
+};
+
+/// Which points are within the reach of which cells: masks, and how many.
+struct Members : Receiving {
+    std::uint32_t (&words)[kMeasured][2];
+    std::int32_t (&counts)[kMeasured];
+
+    __device__ explicit Members(const Escalation& escalation)
+        : Receiving{escalation},
+          words(device::shared<std::uint32_t[kMeasured][2]>()),
+          counts(device::shared<std::int32_t[kMeasured]>()) {}
+    [[nodiscard]] __device__ Items rows() const {
+        return {of.point_rows, of.inverse ? of.inverse + of.all_queries : nullptr, nullptr, of.points};
+    }
+    [[nodiscard]] __device__ Items columns() const { return queries(of.samples, of.state->centres); }
+    __device__ void begin() const {}
+    __device__ void take(std::int64_t row, std::int64_t column, int x, int y, const Measured& distances) const {
+        const auto thread = static_cast<int>(threadIdx.x);
+        if (thread < kMeasured) words[thread][0] = words[thread][1] = 0, counts[thread] = 0;
+        __syncthreads();
+#pragma unroll
+        for (int j = 0; j < kEach; ++j) {
+            if (column + x + j >= of.state->centres) continue;
+            const Cell& cell = of.cells[column + x + j];
+            const float reach = __uint_as_float(cell.reach);
+#pragma unroll
+            for (int i = 0; i < kEach; ++i) {
+                // What is no number is nobody's neighbour, unless only its inverse norm is unknown.
+                const bool within = of.metric == Metric::cosine ? !(distances[i][j] > reach) : distances[i][j] <= reach;
+                if (!within || cell.queries == 0 || row + y + i >= of.points) continue;
+                atomicOr(&words[y + i][(x + j) / 32], 1U << (x + j) % 32);
+                atomicAdd(&counts[x + j], 1);
+            }
+        }
+        __syncthreads();
+        if (thread < kMeasured && counts[thread] > 0) atomicAdd(&of.cells[column + thread].points, counts[thread]);
+        if (thread < kMeasured && row + thread < of.points)
+            for (int w = 0; w < 2; ++w)
+                of.masks[(row + thread) * (kMostCells / 32) + column / 32 + w] = words[thread][w];
+    }
+    __device__ void end(std::int64_t, int, int) const {}
+};
+
+/// One block, a thread for each cell: where their tiles are. Cells that find no room have none.
+__global__ void __launch_bounds__(kMostCells) place_cells(Escalation of) {
+    struct Tiles {
+        std::int32_t queries, points;
+    };
+    auto& wanted = device::shared<Tiles[kMostCells]>();
+    const auto own = static_cast<std::int32_t>(threadIdx.x);
+    const std::int32_t centres = of.state->centres;
+    if (own < centres)
+        wanted[own] = {(of.cells[own].queries + kCellItems - 1) / kCellItems,
+                       (of.cells[own].points + kCellItems - 1) / kCellItems};
+    __syncthreads();
+    if (own == 0) {
+        std::int32_t queries = 0, points = 0;
+        for (std::int32_t i = 0; i < centres; ++i) {
+            const Tiles tiles = wanted[i];
+            if (queries + tiles.queries > of.query_tiles || points + tiles.points > of.point_tiles) continue;
+            Cell& cell = of.cells[i];
+            cell.first_query_tile = queries, cell.query_tiles = tiles.queries;
+            cell.first_point_tile = points, cell.point_tiles = tiles.points;
+            queries += tiles.queries, points += tiles.points;
+        }
+        of.state->query_tiles = queries, of.state->point_tiles = points;
+        of.state->query_places = queries * kCellItems;
+    }
+    __syncthreads();
+    if (own >= centres) return;
+    const Cell& cell = of.cells[own];
+    for (std::int32_t i = 0; i < cell.query_tiles; ++i) of.query_tile_cells[cell.first_query_tile + i] = own;
+    for (std::int32_t i = 0; i < cell.point_tiles; ++i) of.point_tile_cells[cell.first_point_tile + i] = own;
+}
+
+/// Queries and points to places of their cells' tiles.
+__global__ void __launch_bounds__(kThreads) fill_cells(Escalation of) {
+    if (of.state->centres == 0) return;
+    const std::int64_t own = std::int64_t{blockIdx.x} * kThreads + threadIdx.x,
+                       all = std::int64_t{gridDim.x} * kThreads;
+    for (std::int64_t i = own; i < of.state->escalated; i += all) {
+        const std::int32_t query = of.escalated[i], number = of.cell_of[i];
+        if (number < 0) continue;
+        Cell& cell = of.cells[number];
+        if (cell.query_tiles == 0) {
+            of.leave(query);
+            continue;
+        }
+        of.query_items[cell.first_query_tile * kCellItems + atomicAdd(&cell.placed_queries, 1)] = query;
+        atomicAdd(&of.state->counts.by_cell, 1);
+    }
+    const std::int32_t words = (of.state->centres + kMeasured - 1) / kMeasured * (kMeasured / 32);
+    for (std::int64_t i = own; i < of.points * words; i += all) {
+        const std::int64_t point = i / words;
+        const auto word = static_cast<std::int32_t>(i % words);
+        for (std::uint32_t left = of.masks[point * (kMostCells / 32) + word]; left != 0; left &= left - 1) {
+            Cell& cell = of.cells[word * 32 + __ffs(static_cast<int>(left)) - 1];
+            if (cell.query_tiles > 0)
+                of.point_items[cell.first_point_tile * kCellItems + atomicAdd(&cell.placed_points, 1)] =
+                    static_cast<std::int32_t>(point);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace espalier::knn::escalation
