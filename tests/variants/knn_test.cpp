@@ -132,6 +132,7 @@ DeviceInfo device_of(DeviceKind kind) { return kind == DeviceKind::cpu ? device:
 /// Whether a variant has no stages: it needs all of the workspace that it asks for, which has no matrix in it.
 bool is_one_search(const Registered<Problem>& entry) {
     return entry.variant.name == "fused_tile" || entry.variant.name.starts_with("screened_") ||
+           entry.variant.name.starts_with("few_") ||
            entry.variant.name == "tile_rank" || entry.variant.name == "enumeration_sort";
 }
 
