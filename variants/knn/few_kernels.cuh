@@ -16,15 +16,21 @@ namespace {
 
 inline constexpr int kChunk = 64;  ///< attributes of the queries in shared memory at once
 inline constexpr int kWarps = kThreads / kLanes;
-inline constexpr int kMergeWarps = 16;
+inline constexpr int kMergeWarps = 16, kMergeThreads = kMergeWarps * kLanes;
 
-/// What the kernels are given. Lists are per slice and query, `length` entries each.
+/// What the kernels are given. Lists are per slice and query, `length` entries each. `listed` has the queries to search
+/// for and `listed_count` their number, both in device memory; null for all.
 struct FewSearch {
     const float* query_values;
     const float* point_values;
     std::int64_t queries, points, share, slices, groups;
     std::int32_t dims, k, length;
     std::uint64_t* lists;
+    const std::int32_t* listed = nullptr;
+    const std::int32_t* listed_count = nullptr;
+
+    [[nodiscard]] __device__ std::int64_t searched() const { return listed_count ? *listed_count : queries; }
+    [[nodiscard]] __device__ std::int64_t query_at(std::int64_t place) const { return listed ? listed[place] : place; }
 };
 
 /// The sums of a thread's points with its block's queries, in the order and with the roundings of the direct form.
@@ -113,8 +119,9 @@ struct FewBlock {
         for (int i = static_cast<int>(threadIdx.x); i < kChunk * each; i += kThreads) {
             const int a = i / each, q = i % each;
             const bool is_there = first + a < search.dims && q < used;
-            const float* const from = search.query_values + (first + a) * search.queries + first_query + q;
-            device::copy_ahead(&space.queries[to][a][q], is_there ? from : search.query_values, is_there);
+            const float* from = search.query_values;
+            if (is_there) from += (first + a) * search.queries + search.query_at(first_query + q);
+            device::copy_ahead(&space.queries[to][a][q], from, is_there);
         }
     }
 
@@ -223,13 +230,15 @@ __global__ void __launch_bounds__(kThreads, blocks_per_sm(each))
     using Block = FewBlock<metric, missing, each, per_thread, Types>;
     const std::int64_t group = blockIdx.x % search.groups, slice = blockIdx.x / search.groups;
     const int warp = static_cast<int>(threadIdx.x) / kLanes, lane = static_cast<int>(threadIdx.x) % kLanes;
+    const std::int64_t searched = search.searched();
+    if (group * each >= searched) return;
     Block block{search,
                 types,
                 device::shared<BlockSpace<each>>(),
                 group * each,
                 slice * search.share,
                 min((slice + 1) * search.share, search.points),
-                static_cast<int>(min(search.queries - group * each, std::int64_t{each}))};
+                static_cast<int>(min(searched - group * each, std::int64_t{each}))};
     if (search.dims == 0 && threadIdx.x < each) block.space.norms[threadIdx.x] = 0;
     for (int q = warp; q < block.used; q += kWarps) block.list_of(q).clear();
     if (block.begin < block.end) block.copy_queries(0, 0);
@@ -252,32 +261,37 @@ __global__ void __launch_bounds__(kThreads, blocks_per_sm(each))
     auto* const votes = device::dynamic_shared<VoteSpace>();
     if (warp < Block::kSearching)
         for (int q = warp; q < block.used; q += kWarps)
-            vote_by_warp(problem, buffers, block.list(q), votes[warp], block.first_query + q,
+            vote_by_warp(problem, buffers, block.list(q), votes[warp], search.query_at(block.first_query + q),
                          static_cast<unsigned>(lane));
 }
 
-/// A block per query merges the lists of its slices, a warp some of them, then pairs of warps, and the last one votes.
-__global__ void __launch_bounds__(kLanes* kMergeWarps)
-    merge_and_vote(FewSearch search, Problem problem, Buffers buffers) {
-    auto& votes = device::shared<VoteSpace>();
-    auto* const lists = device::dynamic_shared<std::uint64_t>();
+/// A block merges the lists of the slices of one place, a warp some of them, then pairs of warps. The first warp's
+/// list, `length` entries of dynamic shared memory, has the result.
+__device__ inline std::uint64_t* merge_slices(const FewSearch& search, std::int64_t place) {
     const unsigned lane = threadIdx.x % kLanes;
-    const int warp = static_cast<int>(threadIdx.x) / kLanes;
-    const std::int64_t query = blockIdx.x;
-    std::uint64_t* const own = lists + warp * search.length;
-    const auto list_of = [&](std::int64_t slice) {
-        return search.lists + (slice * search.queries + query) * search.length;
-    };
-    for (int j = static_cast<int>(lane); j < search.length; j += kLanes)
+    const int warp = static_cast<int>(threadIdx.x) / kLanes, length = search.length, k = search.k;
+    auto* const lists = device::dynamic_shared<std::uint64_t>();
+    std::uint64_t* const own = lists + warp * length;
+    const auto list_of = [&](std::int64_t slice) { return search.lists + (slice * search.queries + place) * length; };
+    for (int j = static_cast<int>(lane); j < length; j += kLanes)
         own[j] = warp < search.slices ? list_of(warp)[j] : kEmptyEntry;
     __syncwarp();
     for (std::int64_t slice = warp + kMergeWarps; slice < search.slices; slice += kMergeWarps)
-        merge_lists(own, list_of(slice), search.length, search.k, lane);
+        merge_lists(own, list_of(slice), length, k, lane);
     for (int apart = 1; apart < kMergeWarps; apart *= 2) {
         __syncthreads();
-        if (warp % (2 * apart) == 0) merge_lists(own, own + apart * search.length, search.length, search.k, lane);
+        if (warp % (2 * apart) == 0) merge_lists(own, own + apart * length, length, k, lane);
     }
-    if (warp == 0) vote_by_warp(problem, buffers, own, votes, query, lane);
+    return lists;
+}
+
+/// A block per query merges the lists of its slices and votes.
+__global__ void __launch_bounds__(kMergeThreads) merge_and_vote(FewSearch search, Problem problem, Buffers buffers) {
+    auto& votes = device::shared<VoteSpace>();
+    const std::int64_t place = blockIdx.x;
+    if (place >= search.searched()) return;
+    const std::uint64_t* const list = merge_slices(search, place);
+    if (threadIdx.x < kLanes) vote_by_warp(problem, buffers, list, votes, search.query_at(place), threadIdx.x);
 }
 
 template <Metric metric, Missing missing, int each, int per_thread, class Types>
@@ -288,11 +302,14 @@ void launch_search(const Context& context, const Problem& problem, const Buffers
                    shared_bytes<each, per_thread>(search.length), context.stream, search, types, problem, buffers);
 }
 
+constexpr std::size_t merge_bytes(std::int32_t length) {
+    return std::size_t{kMergeWarps} * static_cast<std::size_t>(length) * 8;
+}
+
 inline void launch_merge(const Context& context, const Problem& problem, const Buffers& buffers,
                          const FewSearch& search) {
-    device::launch(merge_and_vote, dim3(static_cast<unsigned>(problem.queries)), dim3(kLanes * kMergeWarps),
-                   std::size_t{kMergeWarps} * static_cast<std::size_t>(search.length) * 8, context.stream, search,
-                   problem, buffers);
+    device::launch(merge_and_vote, dim3(static_cast<unsigned>(problem.queries)), dim3(kMergeThreads),
+                   merge_bytes(search.length), context.stream, search, problem, buffers);
 }
 
 }  // namespace

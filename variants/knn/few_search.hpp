@@ -19,6 +19,19 @@ inline constexpr std::int64_t kMostQueries = 128;
 /// Blocks of a multiprocessor at once, as their registers allow.
 constexpr int blocks_per_sm(int each) { return each >= 32 ? 1 : each >= 8 ? 2 : 3; }
 
+/// The points cut into slices: of whole tiles, or of whole warps where a part of a tile is little.
+struct PointSlices {
+    std::int64_t share, count;  ///< the last has what is left
+
+    constexpr PointSlices(std::int64_t points, std::int64_t most, std::int64_t tile) {
+        constexpr std::int64_t kWarp = 32;
+        const std::int64_t least = divided_up(points, std::max<std::int64_t>(most, 1));
+        const std::int64_t unit = least >= 3 * tile ? kWarp : tile;
+        share = std::max<std::int64_t>(divided_up(least, unit), 1) * unit;
+        count = std::max<std::int64_t>(divided_up(points, share), 1);
+    }
+};
+
 struct FewCut {
     std::int64_t groups, slices = 1;
     std::int64_t share = 0;  ///< points of a slice; the last has what is left
@@ -34,8 +47,9 @@ struct FewCut {
         const std::int64_t wide = std::int64_t{kThreads} * kPerThread;
         // Too few blocks to fill half of the device: smaller tiles make more of them.
         if (each <= 8 && groups * divided_up(points, wide) < at_once / 2) per_thread = 1;
-        cut_points(points,
-                   points <= kOneSlice ? 1 : std::max<std::int64_t>(at_once / std::max<std::int64_t>(groups, 1), 1));
+        const PointSlices cut(points, points <= kOneSlice ? 1 : at_once / std::max<std::int64_t>(groups, 1),
+                              std::int64_t{kThreads} * per_thread);
+        share = cut.share, slices = cut.count;
     }
 
     [[nodiscard]] std::int64_t blocks() const { return groups * slices; }
@@ -49,16 +63,6 @@ private:
     static constexpr std::int64_t kTypesInParameters = 16'384;
     /// So few points are one slice, whose block votes: another launch takes longer than a block's second tile.
     static constexpr std::int64_t kOneSlice = 512;
-
-    /// Slices of whole tiles, or of whole warps where a part of a tile is little.
-    void cut_points(std::int64_t points, std::int64_t most_slices) {
-        constexpr std::int64_t kWarp = 32;
-        const std::int64_t tile = std::int64_t{kThreads} * per_thread;
-        const std::int64_t least = divided_up(points, most_slices);
-        const std::int64_t unit = least >= 3 * tile ? kWarp : tile;
-        share = divided_up(least, unit) * unit;
-        slices = divided_up(points, share);
-    }
 };
 
 /// What the search keeps in the workspace, in bytes from its start.
