@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -20,6 +21,7 @@
 #include "kernels/dispatch/choose.hpp"
 #include "registries/distance/registry.hpp"
 #include "registries/knn/registry.hpp"
+#include "variants/knn/few_screening.hpp"
 
 namespace espalier::knn {
 namespace {
@@ -33,6 +35,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 struct Outputs {
     std::vector<std::uint32_t> predictions, distances;
     std::vector<std::int32_t> indices;
+    std::vector<std::byte> workspace;  ///< as it is left behind
 };
 
 using Value = std::function<float(std::int64_t item, std::int64_t attribute, std::mt19937&)>;
@@ -113,7 +116,8 @@ public:
         Context context{device, nullptr, {workspace.data(), bytes}};
         entry.variant.run(context, problem_, buffers, configuration);
         return {classifies ? downloaded<std::uint32_t>(predictions) : bits_of(downloaded<float>(predictions)),
-                bits_of(downloaded<float>(distances)), downloaded<std::int32_t>(indices)};
+                bits_of(downloaded<float>(distances)), downloaded<std::int32_t>(indices),
+                downloaded<std::byte>(workspace)};
     }
 
 private:
@@ -270,15 +274,57 @@ TEST_P(Few, VotesAndTasks) {
                 }
 }
 
-std::vector<const Registered<Problem>*> few() {
+/// How many queries the screen leaves to the direct search.
+std::int32_t given_up(const Problem& problem, const Value& value) {
+    const DeviceInfo device = device::open(0);
+    const Outputs outputs = Search(problem, value).run(named("few_screened"), {}, device);
+    std::int32_t count = -1;
+    std::memcpy(&count, outputs.workspace.data() + few::ScreenLayout(problem, device).given_up, sizeof count);
+    return count;
+}
+
+TEST(FewScreened, SettlesWhatProductsTellApart) {
+    for (const auto metric : {Metric::euclidean, Metric::cosine})
+        for (const std::int64_t dims : {4, 40, 300})
+            for (const std::int64_t k : {1, 10, 100}) {
+                SCOPED_TRACE(std::to_string(dims) + " attributes, k = " + std::to_string(k));
+                EXPECT_EQ(given_up({.queries = 20, .points = 2000, .dims = dims, .k = k, .metric = metric}, uniform),
+                          0);
+            }
+}
+
+TEST(FewScreened, GivesUpWhatTheyDoNot) {
+    const auto alike = [](std::int64_t, std::int64_t, std::mt19937&) { return 3.0F; };
+    const auto far = [](std::int64_t item, std::int64_t attribute, std::mt19937& random) {
+        return 1e5F + uniform(item, attribute, random);
+    };
+    const auto one_is_not_finite = [](std::int64_t item, std::int64_t attribute, std::mt19937& random) {
+        return item == 7 && attribute == 2 ? kInfinity : uniform(item, attribute, random);
+    };
+    const Problem problem{.queries = 20, .points = 2000, .dims = 10, .k = 10};
+    EXPECT_EQ(given_up(problem, alike), 20);
+    EXPECT_EQ(given_up(problem, far), 20);
+    EXPECT_EQ(given_up(problem, one_is_not_finite), 1);  // the query; a single point is on every list
+}
+
+/// The bound's share of the norms holds for sums that lose all that tensor cores may lose.
+TEST(FewScreened, ErrorsGrowWithAttributes) {
+    for (const std::int64_t dims : {1, 16, 17, 768, 16'384}) {
+        EXPECT_GT(few::product_error(dims), 6 * 40 * 0x1p-23 + 3 * 0x1p-20);
+        EXPECT_GT(few::square_error(dims), few::product_error(dims));
+        EXPECT_LT(few::square_error(dims), 5e-4);
+    }
+}
+
+std::vector<const Registered<Problem>*> few_variants() {
     std::vector<const Registered<Problem>*> all;
     for (const auto& entry : registry())
         if (entry.variant.name.starts_with("few_")) all.push_back(&entry);
     return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Knn, Few, testing::ValuesIn(few()),
-                         [](const auto& few) { return std::string(few.param->variant.name); });
+INSTANTIATE_TEST_SUITE_P(Knn, Few, testing::ValuesIn(few_variants()),
+                         [](const auto& entry) { return std::string(entry.param->variant.name); });
 
 }  // namespace
 }  // namespace espalier::knn

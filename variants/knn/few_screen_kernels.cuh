@@ -1,9 +1,10 @@
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
+#include "device/copy_ahead.hpp"
 #include "device/kernel.hpp"
 #include "device/tf32_tiles.hpp"
 #include "variants/knn/few_kernels.cuh"
@@ -36,6 +37,10 @@ struct ScreenSpace {
 
 constexpr std::size_t screen_bytes(std::int32_t kept) {
     return kScreened * kRowStride * sizeof(float) + std::size_t{kScreened} * static_cast<std::size_t>(kept) * 8;
+}
+
+constexpr std::size_t settle_bytes(std::int32_t kept) {
+    return merge_bytes(kept) + std::size_t{2} * kChunk * static_cast<std::size_t>(kept + 1) * sizeof(float);
 }
 
 /// A block at work: 32 queries past a slice of the points.
@@ -197,6 +202,12 @@ struct Screen {
     }
 };
 
+/// The most that a block of any of the kernels has.
+constexpr std::size_t shared_by_block(std::int64_t k) {
+    const std::int32_t kept = kept_for(k);
+    return std::max(screen_bytes(kept) + sizeof(ScreenSpace), settle_bytes(kept) + std::size_t{16} * 1024);
+}
+
 /// Leaves a list per slice and query; the first thread empties the list of queries that are given up.
 template <Metric metric>
 __global__ void __launch_bounds__(kThreads, 2) screen_few(FewSearch search, std::int32_t* given_up) {
@@ -218,26 +229,51 @@ __global__ void __launch_bounds__(kThreads, 2) screen_few(FewSearch search, std:
     }
 }
 
-/// The direct distance of a point, or none, for each lane.
+/// Direct distances of a list's points, whose attributes lie all over memory: all threads of the block copy 64 of each
+/// point, while those before are added up, a thread for each point. The query comes behind the points.
 template <Metric metric>
-__device__ std::uint64_t direct_entry(const FewSearch& search, std::int64_t query, std::uint64_t listed) {
-    constexpr int kAhead = 32;  // reads from all over the points: as many as possible at once
-    if (listed == kEmptyEntry) return kEmptyEntry;
-    const float* point = search.point_values + index_of_entry(listed);
-    const float* own = search.query_values + query;
-    distance::Accumulator<metric, Missing::none> sum{};
-    std::int32_t a = 0;
-    for (; a + kAhead <= search.dims; a += kAhead, point += kAhead * search.points) {
-        float values[kAhead];
-#pragma unroll
-        for (int i = 0; i < kAhead; ++i) values[i] = point[i * search.points];
-#pragma unroll
-        for (int i = 0; i < kAhead; ++i, own += search.queries) sum.add(*own, values[i]);
+struct DirectDistances {
+    const FewSearch& search;
+    std::int64_t query;
+    const std::uint64_t* listed;  ///< search.length of them
+    float* attributes;            ///< twice kChunk x (length + 1)
+
+    __device__ void copy(std::int32_t first, int buffer) const {
+        const int items = search.length + 1;
+        for (int i = static_cast<int>(threadIdx.x); i < kChunk * items; i += kMergeThreads) {
+            const std::int32_t attribute = first + i / items, item = i % items;
+            const float* from = search.query_values;
+            bool is_there = attribute < search.dims;
+            if (item == search.length) {
+                if (is_there) from += attribute * search.queries + query;
+            } else {
+                is_there = is_there && listed[item] != kEmptyEntry;
+                if (is_there) from = search.point_values + attribute * search.points + index_of_entry(listed[item]);
+            }
+            device::copy_ahead(&attributes[buffer * kChunk * items + i], from, is_there);
+        }
     }
-#pragma unroll 4
-    for (; a < search.dims; ++a, point += search.points, own += search.queries) sum.add(*own, *point);
-    return entry_of(key_of(sum.result(search.dims)), static_cast<std::uint32_t>(listed));
-}
+
+    /// The entry of the point of this thread's number; threads beyond the list have none.
+    __device__ std::uint64_t compute() const {
+        const int items = search.length + 1, own = static_cast<int>(threadIdx.x);
+        distance::Accumulator<metric, Missing::none> sum{};
+        int buffer = 0;
+        if (search.dims > 0) copy(0, 0);
+        for (std::int32_t first = 0; first < search.dims; first += kChunk, buffer ^= 1) {
+            device::wait_for_copies();
+            __syncthreads();
+            if (first + kChunk < search.dims) copy(first + kChunk, buffer ^ 1);
+            if (own >= search.length) continue;
+            const float* const values = attributes + buffer * kChunk * items;
+            const int here = min(search.dims - first, kChunk);
+#pragma unroll 8
+            for (int a = 0; a < here; ++a) sum.add(values[a * items + search.length], values[a * items + own]);
+        }
+        if (own >= search.length || listed[own] == kEmptyEntry) return kEmptyEntry;
+        return entry_of(key_of(sum.result(search.dims)), static_cast<std::uint32_t>(listed[own]));
+    }
+};
 
 /// The squared norm of a query, by a warp.
 __device__ inline double square_of(const FewSearch& search, std::int64_t query, unsigned lane) {
@@ -275,9 +311,10 @@ __global__ void __launch_bounds__(kMergeThreads)
     const int warp = static_cast<int>(threadIdx.x) / kLanes, lists = search.length / kLanes;
     const std::int64_t query = blockIdx.x;
     const std::uint64_t* const listed = merge_slices(search, query);
+    auto* const behind = reinterpret_cast<float*>(device::dynamic_shared<std::byte>() + merge_bytes(search.length));
     __syncthreads();
+    std::uint64_t entries[1] = {DirectDistances<metric>{search, query, listed, behind}.compute()};
     if (warp < lists) {
-        std::uint64_t entries[1] = {direct_entry<metric>(search, query, listed[threadIdx.x])};
         sort(entries, lane);
         sorted[threadIdx.x] = entries[0];
     } else if (warp == kMergeWarps - 1) {

@@ -32,8 +32,10 @@ Support supports(const Problem& problem, const Configuration&, const DeviceInfo&
         return Support::no("more than 128 queries: tiles of both sets read the points less often");
     if (problem.k > few::kLongestList) return Support::no("k above 128: its lists would be merged for longer");
     if (problem.dims > few::kMostScreened) return Support::no("more than 16,384 attributes: its bounds grow with them");
-    if (few::screen_bytes(few::kept_for(problem.k)) > device.shared_per_block_optin)
-        return Support::no("a block's lists need more shared memory than the device has");
+    const std::size_t shared = few::shared_by_block(problem.k);
+    if (shared > device.shared_per_block_optin)
+        return Support::no("a block needs " + std::to_string(shared) + " bytes of shared memory, the device has " +
+                           std::to_string(device.shared_per_block_optin));
     return pipeline_supports(problem);
 }
 
@@ -75,7 +77,7 @@ void search(const Context& context, const Problem& problem, const Buffers& buffe
     device::launch(few::screen_few<metric>, dim3(static_cast<unsigned>(search.groups * search.slices)),
                    dim3(few::kThreads), few::screen_bytes(layout.kept), context.stream, search, given_up);
     device::launch(few::settle_few<metric>, dim3(static_cast<unsigned>(problem.queries)), dim3(few::kMergeThreads),
-                   few::merge_bytes(layout.kept), context.stream, search, problem, buffers, given_up);
+                   few::settle_bytes(layout.kept), context.stream, search, problem, buffers, given_up);
     search_directly<metric>(context, problem, buffers, search, layout, given_up);
 }
 
