@@ -47,7 +47,8 @@ std::size_t workspace(const Problem& problem, const Configuration&, const Device
 template <Metric metric>
 void search_directly(const Context& context, const Problem& problem, const Buffers& buffers, FewSearch search,
                      const ScreenLayout& layout, const std::int32_t* given_up) {
-    search.groups = layout.direct.groups, search.slices = layout.direct.slices, search.share = layout.direct.share;
+    search.groups = ScreenLayout::direct_groups(problem), search.slices = layout.direct.slices,
+    search.share = layout.direct.share;
     search.k = static_cast<std::int32_t>(problem.k), search.length = layout.length;
     search.listed_count = given_up, search.listed = given_up + 1;
     const distance::AllNumeric types;

@@ -68,7 +68,7 @@ inline constexpr int kLongestKept = kept_for(kLongestList);
 struct ScreenLayout {
     std::int64_t groups;
     PointSlices slices;
-    FewCut direct;  ///< of the search for queries that the screen gives up
+    FewCut direct;  ///< of eight queries that the screen gives up: there may be no more, and all blocks are for them
     std::int32_t kept, length;
     std::size_t given_up, lists, bytes;  ///< `given_up`: their number and they
 
@@ -76,7 +76,7 @@ struct ScreenLayout {
         : groups(divided_up(problem.queries, kScreened)),
           slices(problem.points, 2 * std::int64_t{std::max(device.sm_count, 1)} / std::max<std::int64_t>(groups, 1),
                  kThreads),
-          direct(problem, device, 8),
+          direct(eight_at_most(problem), device, 8),
           kept(kept_for(problem.k)),
           length(static_cast<std::int32_t>(divided_up(problem.k, 32) * 32)),
           given_up(problem.queries_in == QueriesIn::host ? aligned(problem.queries * problem.dims * 4) : 0),
@@ -84,7 +84,13 @@ struct ScreenLayout {
           bytes(lists + std::max(aligned(slices.count * problem.queries * kept * 8),
                                  aligned(direct.slices * problem.queries * length * 8))) {}
 
+    [[nodiscard]] static std::int64_t direct_groups(const Problem& problem) { return divided_up(problem.queries, 8); }
+
 private:
+    static Problem eight_at_most(Problem problem) {
+        problem.queries = std::min<std::int64_t>(problem.queries, 8);
+        return problem;
+    }
     static constexpr std::size_t aligned(std::int64_t bytes) {
         return (static_cast<std::size_t>(bytes) + 511) / 512 * 512;
     }

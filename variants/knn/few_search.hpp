@@ -42,13 +42,12 @@ struct FewCut {
         : groups(divided_up(problem.queries, wanted)),
           each(problem.queries == 1 ? 1 : wanted),
           per_thread(problem.missing == Missing::allowed || reads_types(problem) ? 1 : kPerThread) {
-        const std::int64_t points = std::max<std::int64_t>(problem.points, 1);
         const std::int64_t at_once = std::int64_t{std::max(device.sm_count, 1)} * blocks_per_sm(each);
+        const std::int64_t most = problem.points <= kOneSlice ? 1 : at_once / std::max<std::int64_t>(groups, 1);
+        // Of two wide tiles a slice fills the second one badly.
         const std::int64_t wide = std::int64_t{kThreads} * kPerThread;
-        // Too few blocks to fill half of the device: smaller tiles make more of them.
-        if (each <= 8 && groups * divided_up(points, wide) < at_once / 2) per_thread = 1;
-        const PointSlices cut(points, points <= kOneSlice ? 1 : at_once / std::max<std::int64_t>(groups, 1),
-                              std::int64_t{kThreads} * per_thread);
+        if (each <= 8 && divided_up(problem.points, std::max<std::int64_t>(most, 1)) < 2 * wide) per_thread = 1;
+        const PointSlices cut(problem.points, most, std::int64_t{kThreads} * per_thread);
         share = cut.share, slices = cut.count;
     }
 
