@@ -11,6 +11,8 @@
 // Sums are those of the direct form to the bit. A cosine's norms are added up once for each point and once for each
 // query, which makes one multiply-add of its three.
 
+#include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -24,6 +26,15 @@ namespace espalier::knn {
 namespace {
 
 using few::FewCut, few::FewLayout, few::FewSearch;
+
+/// Bytes of shared memory of a block, or little more: a tile's distances, lists, queries, and what waits.
+std::size_t shared_by_block(const Problem& problem, const DeviceInfo& device, int wanted) {
+    const FewLayout layout(problem, device, wanted);
+    const auto each = static_cast<std::size_t>(layout.cut.each);
+    const std::size_t tile = each * few::kThreads * static_cast<std::size_t>(layout.cut.per_thread) * sizeof(float);
+    const std::size_t lists = each * static_cast<std::size_t>(layout.length) * sizeof(std::uint64_t);
+    return std::max(tile, sizeof(few::VoteSpace) * few::kWarps) + lists + sizeof(few::BlockSpace<32>);
+}
 
 /// Whether the sums of so many queries fit a thread's registers. A cosine has the points' norms beside them: two blocks
 /// of 16 queries would spill.
@@ -51,6 +62,10 @@ Support supports(const Problem& problem, const Configuration& configuration, con
     if (each > 8 && problem.queries <= fewer)
         return Support::no("no more than " + std::to_string(fewer) + " queries: each=" + std::to_string(fewer) +
                            " reads the points once, too");
+    const std::size_t shared = shared_by_block(problem, device, each);
+    if (shared > device.shared_per_block_optin)
+        return Support::no("a block needs " + std::to_string(shared) + " bytes of shared memory, the device has " +
+                           std::to_string(device.shared_per_block_optin));
     return pipeline_supports(problem);
 }
 

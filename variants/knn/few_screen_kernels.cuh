@@ -138,7 +138,7 @@ struct Screen {
                 for (int c = 0; c < 4; ++c) products.sums[m][n][c] += part.sums[m][n][c];
     }
 
-    /// What orders points by distance to a query, as near as it may be; beyond every number where nothing is known.
+    /// What orders points by distance to a query, as near as it may be; before every number where nothing is known.
     [[nodiscard]] __device__ float value_of_point(float product, float norm, float share) const {
         constexpr float kAlways = -std::numeric_limits<float>::infinity();
         float value;
