@@ -81,12 +81,14 @@ struct ScreenLayout {
           length(static_cast<std::int32_t>(divided_up(problem.k, 32) * 32)),
           given_up(problem.queries_in == QueriesIn::host ? aligned(problem.queries * problem.dims * 4) : 0),
           lists(given_up + aligned((problem.queries + 1) * 4)),
-          bytes(lists + std::max(aligned(slices.count * problem.queries * kept * 8),
-                                 aligned(direct.slices * problem.queries * length * 8))) {}
+          bytes(lists + std::max(aligned(slices.count * listed(problem) * kept * 8),
+                                 aligned(direct.slices * listed(problem) * length * 8))) {}
 
     [[nodiscard]] static std::int64_t direct_groups(const Problem& problem) { return divided_up(problem.queries, 8); }
 
 private:
+    /// Of more queries than a search supports nobody needs the lists.
+    static std::int64_t listed(const Problem& problem) { return std::min(problem.queries, kMostQueries); }
     static Problem eight_at_most(Problem problem) {
         problem.queries = std::min<std::int64_t>(problem.queries, 8);
         return problem;
