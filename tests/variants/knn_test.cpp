@@ -132,7 +132,8 @@ DeviceInfo device_of(DeviceKind kind) { return kind == DeviceKind::cpu ? device:
 /// Whether a variant has no stages: it needs all of the workspace that it asks for, which has no matrix in it.
 bool is_one_search(const Registered<Problem>& entry) {
     return entry.variant.name == "fused_tile" || entry.variant.name.starts_with("screened_") ||
-           entry.variant.name == "tile_rank" || entry.variant.name == "enumeration_sort";
+           entry.variant.name.starts_with("few_") || entry.variant.name == "tile_rank" ||
+           entry.variant.name == "enumeration_sort";
 }
 
 /// Every pipeline, on the CPU and on the host executor; of the CPU's knn_fused_test has those without stages.

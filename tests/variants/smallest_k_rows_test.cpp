@@ -25,6 +25,7 @@ Variant<Problem> block_rows();
 Variant<Problem> split_rows();
 Variant<Problem> warp_cut_rows();
 Variant<Problem> block_cut_rows();
+Variant<Problem> block_rank_rows();
 Variant<Problem> cpu_minima_avx2();
 Variant<Problem> cpu_minima_avx512();
 }  // namespace espalier::smallest_k
@@ -132,7 +133,7 @@ TEST_P(SmallestKRows, TakeTiesInTheOrderOfTheirColumns) {
         device::copy_to_device(distances.data(), matrix.data(), distances.size());
         const Buffers buffers{distances.as<float>(), values.as<float>(), indices.as<std::int32_t>()};
         for (const Variant<Problem>& variant : {warp_rows(), warp_packed_rows(), warp_sort_rows(), block_rows(),
-                                                split_rows(), warp_cut_rows(), block_cut_rows()})
+                                                split_rows(), warp_cut_rows(), block_cut_rows(), block_rank_rows()})
             for (const Configuration& configuration : variant.space.enumerate()) {
                 if (!variant.supports(problem, configuration, device)) continue;
                 SCOPED_TRACE(variant.summary);
@@ -168,7 +169,7 @@ TEST(SmallestKThreshold, TakesTiesAtTheEndsOfTheNumbers) {
             device::copy_to_device(distances.data(), matrix.data(), distances.size());
             const Buffers buffers{distances.as<float>(), values.as<float>(), indices.as<std::int32_t>()};
             for (const Variant<Problem>& variant :
-                 {warp_rows(), warp_packed_rows(), block_rows(), warp_cut_rows(), block_cut_rows()})
+                 {warp_rows(), warp_packed_rows(), block_rows(), warp_cut_rows(), block_cut_rows(), block_rank_rows()})
                 for (const Configuration& configuration : variant.space.enumerate()) {
                     if (!variant.supports(problem, configuration, device)) continue;
                     SCOPED_TRACE(problem_key(problem) + " " + configuration.text());
@@ -218,7 +219,7 @@ TEST(SmallestKThreshold, TakesTiesAtTheEndsOfTheIntegers) {
             const Buffers buffers{
                 .indices = indices.as<std::int32_t>(), .keys = keys.data(), .selected = selected.data()};
             for (const Variant<Problem>& variant :
-                 {warp_packed_rows(), block_rows(), split_rows(), warp_cut_rows(), block_cut_rows()})
+                 {warp_packed_rows(), block_rows(), split_rows(), warp_cut_rows(), block_cut_rows(), block_rank_rows()})
                 for (const Configuration& configuration : variant.space.enumerate()) {
                     if (!variant.supports(problem, configuration, device)) continue;
                     ++tried;

@@ -26,6 +26,7 @@ endif()
 espalier_test(knn_test espalier_all_variants_executor)
 espalier_test(knn_fused_test espalier_all_variants_executor)
 espalier_test(knn_escalation_test espalier_all_variants_executor)
+espalier_test(knn_few_test espalier_all_variants_executor)
 espalier_test(any_threads_test espalier_all_variants_executor)
 
 if(ESPALIER_CUDA)

@@ -1,0 +1,120 @@
+// Few queries against many points, where even one multiply-add for each pair and attribute takes as long as reading the
+// points, or longer. Tensor cores multiply instead, three products of split numbers (few_screening.hpp) for each of
+// float's, which leaves the units that add up little to do. A block has 32 queries and a slice of the points; its warps
+// read 32 points each straight into the operands of their matrices, the next 16 attributes while they multiply these.
+//
+// What comes out is a bound of each distance, off by some 1e-4 of the norms. Lists keep k + 16 points or some more by
+// it. In a second kernel a block per query merges them and computes their points' direct distances; where the first
+// point outside of the list is surely farther than the k-th of these, they are the neighbours, to the bit. Other
+// queries, those of points closer together than products can tell, or not finite, are searched for as `few_queries`
+// does.
+
+#include <limits>
+#include <string>
+
+#include "kernels/core/variant.hpp"
+#include "variants/knn/chunk.hpp"
+#include "variants/knn/chunk_kernels.cuh"
+#include "variants/knn/few_screen_kernels.cuh"
+
+namespace espalier::knn {
+namespace {
+
+using few::FewSearch, few::ScreenLayout;
+
+Support supports(const Problem& problem, const Configuration&, const DeviceInfo& device) {
+    if (device.sm < 80)
+        return Support::no("needs compute capability 8.0 for its matrix instructions, this is " +
+                           std::to_string(device.sm));
+    if ((problem.metric != Metric::euclidean && problem.metric != Metric::cosine) || problem.missing != Missing::none)
+        return Support::no("bounds euclidean and cosine distances without missing values only");
+    if (problem.queries > few::kMostQueries)
+        return Support::no("more than 128 queries: tiles of both sets read the points less often");
+    if (problem.k > few::kLongestList) return Support::no("k above 128: its lists would be merged for longer");
+    if (problem.dims > few::kMostScreened) return Support::no("more than 16,384 attributes: its bounds grow with them");
+    const std::size_t shared = few::shared_by_block(problem.k);
+    if (shared > device.shared_per_block_optin)
+        return Support::no("a block needs " + std::to_string(shared) + " bytes of shared memory, the device has " +
+                           std::to_string(device.shared_per_block_optin));
+    return pipeline_supports(problem);
+}
+
+std::size_t workspace(const Problem& problem, const Configuration&, const DeviceInfo& device) {
+    return ScreenLayout(problem, device).bytes;
+}
+
+/// Searches for the queries that were given up, if any.
+template <Metric metric>
+void search_directly(const Context& context, const Problem& problem, const Buffers& buffers, FewSearch search,
+                     const ScreenLayout& layout, const std::int32_t* given_up) {
+    search.groups = ScreenLayout::direct_groups(problem), search.slices = layout.direct.slices,
+    search.share = layout.direct.share;
+    search.k = static_cast<std::int32_t>(problem.k), search.length = layout.length;
+    search.listed_count = given_up, search.listed = given_up + 1;
+    const distance::AllNumeric types;
+    if (layout.direct.each == 1)
+        few::launch_search<metric, Missing::none, 1, 1>(context, problem, buffers, search, types);
+    else
+        few::launch_search<metric, Missing::none, 8, 1>(context, problem, buffers, search, types);
+    if (search.slices > 1) few::launch_merge(context, problem, buffers, search);
+}
+
+template <Metric metric>
+void search(const Context& context, const Problem& problem, const Buffers& buffers, const float* queries,
+            const ScreenLayout& layout) {
+    std::byte* const memory = context.workspace.data();
+    auto* const given_up = reinterpret_cast<std::int32_t*>(memory + layout.given_up);
+    const FewSearch search{queries,
+                           buffers.point_values,
+                           problem.queries,
+                           problem.points,
+                           layout.slices.share,
+                           layout.slices.count,
+                           layout.groups,
+                           static_cast<std::int32_t>(problem.dims),
+                           layout.kept,
+                           layout.kept,
+                           reinterpret_cast<std::uint64_t*>(memory + layout.lists)};
+    device::launch(few::screen_few<metric>, dim3(static_cast<unsigned>(search.groups * search.slices)),
+                   dim3(few::kThreads), few::screen_bytes(layout.kept), context.stream, search, given_up);
+    device::launch(few::settle_few<metric>, dim3(static_cast<unsigned>(problem.queries)), dim3(few::kMergeThreads),
+                   few::settle_bytes(layout.kept), context.stream, search, problem, buffers, given_up);
+    search_directly<metric>(context, problem, buffers, search, layout, given_up);
+}
+
+void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration&) {
+    if (problem.queries == 0) return;
+    const ScreenLayout layout(problem, context.device);
+    check_workspace(context, layout.bytes);
+    const float* queries = buffers.query_values;
+    if (problem.queries_in == QueriesIn::host) {
+        device::copy_to_device(context.workspace.data(), buffers.on_host.query_values,
+                               static_cast<std::size_t>(problem.queries * problem.dims) * sizeof(float),
+                               context.stream);
+        queries = reinterpret_cast<const float*>(context.workspace.data());
+    }
+    if (problem.k == 0)
+        vote_per_query(problem, buffers, {nullptr, nullptr, problem.queries, 0, 0, problem.vote}, 0, context.stream);
+    else if (problem.metric == Metric::cosine)
+        search<Metric::cosine>(context, problem, buffers, queries, layout);
+    else
+        search<Metric::euclidean>(context, problem, buffers, queries, layout);
+    if (problem.queries_in == QueriesIn::host)
+        device::copy_to_host(buffers.on_host.predictions, predictions_of(buffers), prediction_bytes(problem.queries),
+                             context.stream);
+}
+
+}  // namespace
+
+Variant<Problem> few_screened() {
+    return {
+        .role = Role::modern,
+        .summary = "tensor cores bound distances in one pass over the points; direct distances of k and some more",
+        .limits = "compute capability 8.0; euclidean or cosine, none missing; 128 queries, k <= 128, dims <= 16,384",
+        .tolerance = kPipeline,
+        .supports = supports,
+        .workspace = workspace,
+        .run = run};
+}
+
+}  // namespace espalier::knn

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "variants/knn/few_search.hpp"
+#include "variants/knn/screened_bound.hpp"
+
+/// What products of split numbers can and cannot say of a distance.
+///
+/// A number x is h + l + r: h its first 11 significant bits, l the first 11 of what is left, so that |l| < 2^-10 |x|
+/// and |r| < 2^-20 |x|. Of the product of two numbers tensor cores add up h h', h l' and l h'; what they leave out is
+/// less than 3.01 * 2^-20 |x x'|. Their sums are off by at most 40 units in the last place an instruction, as
+/// screened_bound.hpp has it, and 6 instructions of 8 attributes follow each other before a sum in single precision
+/// takes them up. By Cauchy and Schwarz all this is a share of |q| |p|, which is at most (|q|^2 + |p|^2) / 2.
+namespace espalier::knn::few {
+
+inline constexpr int kStepAttributes = 16;  ///< that are multiplied before their sums are taken up
+
+/// The error of a product of a query and a point as a share of |q| |p|.
+constexpr double product_error(std::int64_t dims) {
+    const double sums = static_cast<double>(divided_up(dims, kStepAttributes));
+    return 1.01 * (6 * 40 * 0x1p-23 + 3.01 * 0x1p-20 + (sums + 2) * 0x1p-24);
+}
+
+/// The error of |p|^2 - 2 q p as a share of |q|^2 + |p|^2: of the products, of a norm that four lanes add up, and of
+/// the last roundings.
+constexpr double square_error(std::int64_t dims) {
+    return product_error(dims) + 1.01 * static_cast<double>(dims / 4 + 16) * 0x1p-24;
+}
+
+/// The error of q p / |p| as a share of |q|.
+constexpr double cosine_error(std::int64_t dims) {
+    return product_error(dims) + 1.01 * static_cast<double>(dims / 8 + 16) * 0x1p-24;
+}
+
+/// By how much the cosine distance that single precision adds up term by term may be below the true one: its sums are
+/// off by dims units each, norms half of that, and the quotient is little above 1.
+constexpr double direct_cosine_error(std::int64_t dims) { return static_cast<double>(2 * dims + 32) * 0x1p-24; }
+
+/// Squares smaller than this have lost bits to underflow, and the shares above do not hold.
+inline constexpr float kLeastSquare = 0x1p-80F;
+
+/// Points of a list, most of them only near the k-th: with so many more, what is not in it is surely farther unless
+/// points lie closer together than products can tell.
+constexpr std::int32_t kept_for(std::int64_t k) { return static_cast<std::int32_t>(divided_up(k + 16, 32) * 32); }
+
+/// Whether every point outside of a list is farther, as single precision adds up distances term by term, than `kth`.
+/// `value`: what the last of the list has, -|p| cos or |p|^2 (1 - error) - 2 q p. `square` is the query's.
+template <Metric metric>
+constexpr bool surely_farther(double value, double square, double kth_sum, double kth, std::int64_t dims) {
+    if constexpr (metric == Metric::cosine) {
+        if (!(square >= kLeastSquare && square < 0x1p100)) return false;
+        return 1 + value / std::sqrt(square) - cosine_error(dims) - direct_cosine_error(dims) > kth;
+    } else {
+        const double least = value + square * (1 - square_error(dims)) - static_cast<double>(dims) * 0x1p-118;
+        return surely_above(least, kth_sum, 1, dims);
+    }
+}
+
+inline constexpr int kScreened = 32;  ///< queries of a block
+inline constexpr std::int64_t kMostScreened = 16'384;
+inline constexpr int kLongestKept = kept_for(kLongestList);
+
+/// What the screened search keeps in the workspace, in bytes from its start.
+struct ScreenLayout {
+    std::int64_t groups;
+    PointSlices slices;
+    FewCut direct;  ///< of eight queries that the screen gives up: there may be no more, and all blocks are for them
+    std::int32_t kept, length;
+    std::size_t given_up, lists, bytes;  ///< `given_up`: their number and they
+
+    ScreenLayout(const Problem& problem, const DeviceInfo& device)
+        : groups(divided_up(problem.queries, kScreened)),
+          slices(problem.points, 2 * std::int64_t{std::max(device.sm_count, 1)} / std::max<std::int64_t>(groups, 1),
+                 kThreads),
+          direct(eight_at_most(problem), device, 8),
+          kept(kept_for(problem.k)),
+          length(static_cast<std::int32_t>(divided_up(problem.k, 32) * 32)),
+          given_up(problem.queries_in == QueriesIn::host ? aligned(problem.queries * problem.dims * 4) : 0),
+          lists(given_up + aligned((problem.queries + 1) * 4)),
+          bytes(lists + std::max(aligned(slices.count * listed(problem) * kept * 8),
+                                 aligned(direct.slices * listed(problem) * length * 8))) {}
+
+    [[nodiscard]] static std::int64_t direct_groups(const Problem& problem) { return divided_up(problem.queries, 8); }
+
+private:
+    /// Of more queries than a search supports nobody needs the lists.
+    static std::int64_t listed(const Problem& problem) { return std::min(problem.queries, kMostQueries); }
+    static Problem eight_at_most(Problem problem) {
+        problem.queries = std::min<std::int64_t>(problem.queries, 8);
+        return problem;
+    }
+    static constexpr std::size_t aligned(std::int64_t bytes) {
+        return (static_cast<std::size_t>(bytes) + 511) / 512 * 512;
+    }
+};
+
+}  // namespace espalier::knn::few
