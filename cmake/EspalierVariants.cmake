@@ -113,7 +113,7 @@ std::span<const Registered<Problem>> registry() { return built_in_registry(); }
 endfunction()
 
 # Variants of device/swizzled_products.hpp, which has instructions of compute capability 9.0 alone where it may.
-set(ESPALIER_WARPGROUP_VARIANTS distance/split_products knn/screened_escalation knn/screened_groups knn/screened_threshold)
+set(ESPALIER_WARPGROUP_VARIANTS distance/split_products knn/screened_groups knn/screened_threshold)
 
 # espalier_with_warpgroups(<target>): its machine code for 9.0 is for 9.0 alone; PTX and other code stay.
 function(espalier_with_warpgroups target)

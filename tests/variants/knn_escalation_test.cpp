@@ -1,5 +1,5 @@
-// screened_escalation on data that half precision is blind to: its neighbours are those of the direct form, to the bit
-// and in the oracle's order, and the queries are answered by the stage that is there for them.
+// screened_threshold, with cells, on data that half precision is blind to: its neighbours are those of the direct form,
+// to the bit and in the oracle's order, and the queries are answered by the stage that is there for them.
 
 #include <gtest/gtest.h>
 
@@ -200,7 +200,7 @@ struct Tables {
     [[nodiscard]] Found found(const Configuration& configuration) const {
         const DeviceInfo device = device::open(0);
         const auto entry = std::ranges::find_if(
-            registry(), [](const auto& each) { return each.variant.name == "screened_escalation"; });
+            registry(), [](const auto& each) { return each.variant.name == "screened_threshold"; });
         EXPECT_TRUE(static_cast<bool>(entry->variant.supports(problem, configuration, device)));
         const auto lists = static_cast<std::size_t>(problem.queries * problem.k) * 4;
         const auto bytes = entry->variant.workspace(problem, configuration, device);
@@ -233,7 +233,7 @@ TEST_P(Escalation, AnswersByTheStageThatIsThereForIt) {
     const Tables tables(GetParam());
     const Found expected = tables.expected();
     const auto entry =
-        std::ranges::find_if(registry(), [](const auto& each) { return each.variant.name == "screened_escalation"; });
+        std::ranges::find_if(registry(), [](const auto& each) { return each.variant.name == "screened_threshold"; });
     for (const Configuration& configuration : entry->variant.space.enumerate()) {
         SCOPED_TRACE(configuration.text());
         const Found found = tables.found(configuration);

@@ -254,8 +254,7 @@ void expect_what_two_stages_find(const Problem& problem, Draw draw) {
     };
     const auto& stages = *entry_of("two_stage");
     const Result expected = run(stages, stages.variant.space.enumerate()[0]);
-    for (const auto* name : {"fused_tile", "screened_cascade", "screened_escalation", "screened_groups",
-                             "screened_threshold", "tile_rank"})
+    for (const auto* name : {"fused_tile", "screened_groups", "screened_threshold", "tile_rank"})
         for (const auto& configuration : entry_of(name)->variant.space.enumerate()) {
             if (!entry_of(name)->variant.supports(problem, configuration, device)) continue;
             SCOPED_TRACE(std::string(name) + " " + configuration.text() + " with " + problem_key(problem));
@@ -290,7 +289,7 @@ TEST(OneSearchOfMore, FindsWhatTwoStagesFindToTheBit) {
     }
 }
 
-// Some queries of several tiles are not finite: the second stage of screened_cascade gets a list of a tile and a half.
+// Some queries of several tiles are not finite: chunks end within a tile.
 TEST(OneSearchOfManyQueries, FindsWhatTwoStagesFindToTheBit) {
     const Draw draw = [](std::uint32_t bits) {
         return bits % 5 == 0 ? std::numeric_limits<float>::infinity() : fraction(bits);

@@ -4,7 +4,7 @@
 
 namespace espalier::knn {
 
-/// How many queries of a call `screened_escalation` could not answer by its first screening, and who answered them. At
+/// How many queries of a call `screened_threshold` could not answer by its first screening, and who answered them. At
 /// the beginning of its workspace, so that a test can see that the stages did what they are for.
 struct EscalationCounts {
     std::int32_t by_cell;  ///< by products of points centred by cell

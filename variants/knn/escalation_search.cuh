@@ -10,7 +10,7 @@
 #include "variants/knn/escalation_tiles.cuh"
 #include "variants/knn/threshold_search.cuh"
 
-/// The launches of `screened_escalation`.
+/// The launches of `screened_threshold` with cells.
 namespace espalier::knn::escalation {
 namespace {
 

@@ -7,7 +7,9 @@
 // is what the direct search finds, to the bit. The others are listed, and `fused_tile`'s kernel searches for them.
 //
 // Data with a few clusters far apart, whose norms are much larger than the distances within, is bounded badly, and so
-// are many points at the same place: that costs the direct search, and the screening in vain on top.
+// are many points at the same place: that costs the direct search, and the screening in vain on top. So large problems
+// of more than a few attributes are left to `screened_threshold`, which takes half as long again on even data, and not
+// fifty times as long on other.
 
 #include "kernels/core/variant.hpp"
 #include "variants/knn/group_screening.cuh"
@@ -15,7 +17,14 @@
 namespace espalier::knn {
 namespace {
 
+/// All terms of the direct search, 0.3 ps each on an H100, may come on top: beyond 3 ms that is many times what
+/// screening takes. With few attributes a bound costs as much as a distance.
+constexpr double kMostTerms = 1e10;
+constexpr std::int64_t kFewAttributes = 16;
+
 Support supports(const Problem& problem, const Configuration&, const DeviceInfo& device) {
+    if (problem.dims > kFewAttributes && static_cast<double>(problem.terms()) > kMostTerms)
+        return Support::no("more than 10^10 terms: a search of all points would take too long");
     return supports_groups(problem, device);
 }
 
@@ -56,7 +65,9 @@ Variant<Problem> screened_groups() {
     return {.role = Role::modern,
             .summary = "tensor cores bound groups of points; direct distances of the groups that may hold neighbours",
             .source = "after Chern et al. 2022",
-            .limits = "compute capability 8.0; euclidean without missing values; k <= 128; dims <= 576 on an H200",
+            .limits =
+                "compute capability 8.0; euclidean without missing values; k <= 128; dims <= 576 on an H200; "
+                "10^10 terms, or 16 attributes",
             .tolerance = kPipeline,
             .space = {{"group", {8, 32, 128}}},
             .supports = supports,

@@ -115,18 +115,22 @@ void add_problem(const Family& family, const DeviceInfo& device, const Matrix& m
     ++drawn.count;
 }
 
-/// Adds the measured problems once more with every other value of what no caller knows, how their data lie: each was
-/// measured with one of them, and a leaf has too few to average over that.
+/// Adds the measured problems once more with other values of what no caller knows, how their data lie: each was measured
+/// with one of them, and a leaf has too few to average over that. Of many values each problem takes its next few.
 void add_other_data(const Family& family, const DeviceInfo& device, const Matrix& matrix, DrawnProblems& drawn) {
+    constexpr std::size_t kMostOthers = 4;
     std::set<std::string> known(matrix.problems.begin(), matrix.problems.end());
     for (std::size_t f = 0; f < matrix.columns.size(); ++f) {
         if (matrix.columns[f].known || matrix.columns[f].categories == 0) continue;
-        std::set<double> values;
-        for (std::size_t p = 0; p < matrix.rows(); ++p) values.insert(matrix.value(p, f));
-        for (const std::string& problem : matrix.problems) {
-            std::vector<double> features = family.feature_values(problem);
-            for (const double value : values) {
-                features[f] = value;
+        std::set<double> seen;
+        for (std::size_t p = 0; p < matrix.rows(); ++p) seen.insert(matrix.value(p, f));
+        const std::vector<double> values(seen.begin(), seen.end());
+        const std::size_t others = values.size() - 1;
+        for (std::size_t p = 0; p < matrix.rows(); ++p) {
+            const auto own = std::ranges::find(values, matrix.value(p, f)) - values.begin();
+            std::vector<double> features = family.feature_values(matrix.problems[p]);
+            for (std::size_t i = 0; i < std::min(others, kMostOthers); ++i) {
+                features[f] = values[(static_cast<std::size_t>(own) + 1 + (p + i) % others) % values.size()];
                 std::string key = family.key_of(features);
                 if (known.insert(key).second) add_problem(family, device, matrix, std::move(key), drawn);
             }
