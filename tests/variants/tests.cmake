@@ -25,8 +25,10 @@ endif()
 
 espalier_test(knn_test espalier_all_variants_executor)
 espalier_test(knn_fused_test espalier_all_variants_executor)
-espalier_test(knn_escalation_test espalier_all_variants_executor)
-espalier_test(knn_few_test espalier_all_variants_executor)
+if(NOT ESPALIER_SANITIZE)  # they are long there; variants_test has the same kernels' edge cases
+  espalier_test(knn_escalation_test espalier_all_variants_executor)
+  espalier_test(knn_few_test espalier_all_variants_executor)
+endif()
 espalier_test(any_threads_test espalier_all_variants_executor)
 
 if(ESPALIER_CUDA)
