@@ -115,8 +115,9 @@ void add_problem(const Family& family, const DeviceInfo& device, const Matrix& m
     ++drawn.count;
 }
 
-/// Adds the measured problems once more with other values of what no caller knows, how their data lie: each was measured
-/// with one of them, and a leaf has too few to average over that. Of many values each problem takes its next few.
+/// Adds the measured problems once more with other values of what no caller knows, how their data lie: each was
+/// measured with one of them, and a leaf has too few to average over that. Of many values each problem takes its next
+/// few.
 void add_other_data(const Family& family, const DeviceInfo& device, const Matrix& matrix, DrawnProblems& drawn) {
     constexpr std::size_t kMostOthers = 4;
     std::set<std::string> known(matrix.problems.begin(), matrix.problems.end());
