@@ -366,12 +366,13 @@ class Rules(unittest.TestCase):
         self.assertEqual(graded(self.TREE, {}, rows)["rules"], [])  # compared where both are known
 
     def test_the_newer_printed_tree_is_the_better_one(self):
-        """Geometric means of the regret on all problems and on mixed ones alone, of all variants and of documented ones."""
+        """Geometric means of the regret on all problems and on mixed ones alone, of all variants and of documented ones.
+        Those of all variants grow with each new one that is faster."""
         h200, _ = both()
         names = ("rules", "rules among documented variants")
         means = [[statistics.geometric_mean(graded({**tree, "where": tree[where]}, h200.chosen["distance"], h200.swept["distance"])[name])
                   for where in ("where", "alone") for name in names] for tree in PRINTED_TREES[:2]]
-        for tree, expected in zip(means, ((2.12, 1.18, 2.2, 1.22), (2.86, 1.6, 4.7, 2.59))):
+        for tree, expected in zip(means, ((2.23, 1.18, 2.2, 1.22), (3.01, 1.6, 4.7, 2.59))):
             for found, mean in zip(tree, expected):
                 self.assertAlmostEqual(found, mean, delta=0.05)
 
