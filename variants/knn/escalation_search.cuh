@@ -115,10 +115,13 @@ struct EscalationSearch {
     [[nodiscard]] State* state() const { return at<State>(0); }
     [[nodiscard]] Findings* findings() const { return of_screening<Findings>(0); }
 
+    [[nodiscard]] ThresholdSearch screening() const {
+        return {context, problem, buffers, layout.screening, of_screening<std::byte>(0), queries};
+    }
+
     void prepare_sets() const {
         device::fill(state(), 0, sizeof(State), context.stream);
-        ThresholdSearch{context, problem, buffers, layout.screening, of_screening<std::byte>(0), queries}
-            .prepare_sets();
+        screening().prepare_sets();
     }
 
     /// The lists of `count` queries from `first` on.
@@ -131,7 +134,7 @@ struct EscalationSearch {
         make_cells(of);
         screen_by_cell<metric>(of, first, count, found);
         search_listed<metric>(of, screened);
-        search_left<metric == Metric::cosine ? 4 : 8>(first, count, found);
+        screening().search_left<metric>(first, count, found, {at<std::int32_t>(layout.direct), &state()->direct});
     }
 
 private:
@@ -143,98 +146,25 @@ private:
                 const Arguments&... arguments) const {
         device::launch(kernel, dim3(static_cast<unsigned>(blocks)), block, shared, context.stream, arguments...);
     }
-    [[nodiscard]] std::size_t list_bytes() const {
-        return static_cast<std::size_t>(threshold::list_length(static_cast<int>(problem.k)) * kBlockWarps) * 8;
-    }
 
     /// As `ThresholdSearch::search`, but that thresholds are kept, and that queries with many candidates are only
     /// listed.
     template <Metric metric>
     Exact screen(const Escalation& escalation, std::int64_t first, std::int64_t count, const FoundLists& found) const {
-        const ThresholdLayout& of = layout.screening;
-        const std::int64_t tiles = divided_up(count, threshold::kTileQueries);
-        Products products{of_screening<threshold::QueryTile>(of.query_tiles_at),
-                          of_screening<PointTile>(of.point_tiles_at),
-                          {},
-                          first / threshold::kTileQueries,
-                          static_cast<std::int32_t>(tiles),
-                          static_cast<std::int32_t>(of.point_tiles),
-                          static_cast<std::int32_t>(of.every),
-                          static_cast<std::int32_t>(of.slices),
-                          1,
-                          static_cast<std::int32_t>(of.groups),
-                          of_screening<float>(of.tops),
-                          of_screening<float>(of.floors),
-                          of_screening<std::int32_t>(of.counts),
-                          of_screening<Candidate>(of.candidates),
-                          static_cast<std::int32_t>(of.room)};
-        const Exact exact = exact_of(products, first, count,
-                                     {of_screening<float>(of.query_rows), of_screening<float>(of.query_norms),
-                                      findings(), of_screening<std::int32_t>(of.left)},
-                                     first, count, found);
-        device::fill(products.counts, 0, static_cast<std::size_t>(of.chunk()) * 4, context.stream);
-        multiply<threshold::SampleTops>(products);
+        const ThresholdSearch screening = this->screening();
+        Products products = screening.products_of(first, count);
+        const Exact exact = screening.exact_of(products, first, count, found);
+        device::fill(products.counts, 0, static_cast<std::size_t>(layout.screening.chunk()) * 4, context.stream);
+        screening.multiply<threshold::SampleTops>(products);
         launch(find_limits<metric, WholeSample>, dim3(kLanes, kBlockWarps),
-               tiles * threshold::kTileQueries / kBlockWarps, list_bytes(), exact,
+               products.query_tiles * threshold::kTileQueries / kBlockWarps, screening.list_bytes(), exact,
                WholeSample{exact.groups, exact.every, exact.room, at<float>(layout.limits)});
         products.every = 1;
-        multiply<threshold::FloorCandidates>(products);
+        screening.multiply<threshold::FloorCandidates>(products);
         launch(postpone, dim3(kThreads), divided_up(count, kThreads), 0, escalation, products.floors);
         launch(threshold::search_candidates<metric>, dim3(kLanes, kBlockWarps), divided_up(count, kBlockWarps),
-               list_bytes(), exact);
+               screening.list_bytes(), exact);
         return exact;
-    }
-
-    /// Of an `Exact` what is not as in its products.
-    struct Searched {
-        const float *query_rows, *query_norms;
-        Findings* findings;
-        std::int32_t* left;
-    };
-    [[nodiscard]] Exact exact_of(const Products& products, std::int64_t first, std::int64_t count,
-                                 const Searched& searched, std::int64_t first_row, std::int64_t rows,
-                                 const FoundLists& found) const {
-        return {searched.query_rows,
-                of_screening<float>(layout.screening.point_rows),
-                searched.query_norms,
-                products.listed,
-                first,
-                count,
-                first_row,
-                rows,
-                static_cast<std::int32_t>(problem.dims),
-                static_cast<std::int32_t>(problem.k),
-                products.groups,
-                products.every,
-                products.room,
-                absolute_error(problem.dims),
-                products.tops,
-                const_cast<float*>(products.floors),
-                products.counts,
-                products.candidates,
-                found,
-                searched.findings,
-                searched.left};
-    }
-
-    template <class Receiver>
-    void multiply(const Products& products) const {
-        const auto steps = divided_up(problem.dims, kStep);
-        if (steps <= 1) return multiply<Receiver, 1, 1>(products);
-        if (steps <= 2) return multiply<Receiver, 2, 1>(products);
-        if (steps <= 4) return multiply<Receiver, 4, 1>(products);
-        if (steps <= 8) return multiply<Receiver, 4, 2>(products);
-        multiply<Receiver, 4, 0>(products);
-    }
-    template <class Receiver, int steps, int kept>
-    void multiply(Products products) const {
-        using Block = threshold::Blocks<kept>;
-        const std::int64_t blocks = products.query_tiles * Block::kPerTile;
-        products.cuts =
-            ThresholdLayout::cuts(blocks, divided_up(products.point_tiles, products.every), sms() * Block::kAtOnce);
-        if (products.cuts > 0)
-            launch(threshold::multiply_tiles<Receiver, steps, kept>, dim3(kLanes, Block::kWarps),
-                   blocks * products.cuts, threshold::product_bytes<kept>(), products);
     }
 
     [[nodiscard]] Escalation escalation(std::int64_t first, std::int64_t count) const {
@@ -319,21 +249,24 @@ private:
                            tiles.queries,
                            tiles.slices,
                            static_cast<std::int32_t>(layout.sample_tiles)};
-        Exact exact = exact_of(products, 0, places,
-                               {tiles.query_rows, tiles.query_norms, &state()->by_cell, at<std::int32_t>(layout.left)},
-                               first, count, found);
+        Exact exact = screening().exact_of(products, 0, places, found);
+        exact.query_rows = tiles.query_rows, exact.query_norms = tiles.query_norms;
+        exact.listed = products.listed;
+        exact.first_row = first, exact.rows = count;
+        exact.floors = at<float>(layout.floors);
+        exact.findings = &state()->by_cell, exact.left = at<std::int32_t>(layout.left);
         const dim3 line(kThreads), warps(kLanes, kBlockWarps), block(kLanes, kCellWarps);
         device::fill(products.counts, 0, static_cast<std::size_t>(places) * 4, context.stream);
         launch(write_cell_tiles<false>, warps, 8 * sms(), 0, tiles);
         launch(write_cell_tiles<true>, warps, 8 * sms(), 0, tiles);
         launch(multiply_cells<threshold::SampleTops>, block, 2 * sms(), cell_product_bytes(), given);
-        launch(find_limits<metric, CellSample>, warps, 8 * sms(), list_bytes(), exact,
+        launch(find_limits<metric, CellSample>, warps, 8 * sms(), screening().list_bytes(), exact,
                CellSample{of, given.most_tiles});
         given.most_tiles = 0;
         launch(multiply_cells<threshold::FloorCandidates>, block, 2 * sms(), cell_product_bytes(), given);
         launch(name_candidates, warps, 8 * sms(), 0, of, products, tiles.query_norms);
         exact.absolute = 0;  // the norms are less for it
-        launch(threshold::search_candidates<metric>, warps, places / kBlockWarps, list_bytes(), exact);
+        launch(threshold::search_candidates<metric>, warps, places / kBlockWarps, screening().list_bytes(), exact);
         launch(collect_left, line, 2 * sms(), 0, of, at<std::int32_t>(layout.left));
     }
 
@@ -345,29 +278,7 @@ private:
         exact.findings = &state()->of_listed;
         exact.left = at<std::int32_t>(layout.left);
         launch(threshold::search_candidates<metric>, dim3(kLanes, kBlockWarps), divided_up(exact.count, kBlockWarps),
-               list_bytes(), exact);
-    }
-
-    /// The direct search for the queries that are left, `count` at most.
-    template <int per_thread>
-    void search_left(std::int64_t first, std::int64_t count, const FoundLists& found) const {
-        const ThresholdLayout& of = layout.screening;
-        const Search direct{queries,
-                            buffers.point_values,
-                            problem.queries,
-                            problem.points,
-                            first,
-                            count,
-                            at<std::int32_t>(layout.direct),
-                            &state()->direct,
-                            of.direct_blocks,
-                            static_cast<std::int32_t>(problem.dims),
-                            static_cast<std::int32_t>(problem.k),
-                            of.direct.length,
-                            Walk(of.direct.point_tiles),
-                            of_screening<std::uint64_t>(of.lists)};
-        launch_search<per_thread>(context, problem, buffers, direct, of.direct_blocks);
-        launch_merge<per_thread>(context, direct, found, count);
+               screening().list_bytes(), exact);
     }
 };
 

@@ -60,17 +60,17 @@ const float* queries_on_device(Context& context, const Problem& problem, const B
     return reinterpret_cast<const float*>(memory);
 }
 
-/// Searches chunk by chunk and votes on `found`, the lists of a chunk; `lists` says where a chunk's are put.
-template <class Search, class Lists>
+/// Searches chunk by chunk and votes on `found`, the lists of a chunk.
+template <class Search>
 void answer(Context& context, const Problem& problem, const Buffers& buffers, const Search& search,
-            std::int64_t most_queries, const FoundLists& found, const Lists& lists) {
+            std::int64_t most_queries, const FoundLists& found) {
     if (problem.k > 0) search.prepare_sets();
     for (std::int64_t first = 0; first < problem.queries; first += most_queries) {
         const std::int64_t count = std::min(most_queries, problem.queries - first);
         if (problem.k > 0 && problem.metric == Metric::cosine)
-            search.template search<Metric::cosine>(first, count, lists(first, count));
+            search.template search<Metric::cosine>(first, count, found);
         else if (problem.k > 0)
-            search.template search<Metric::euclidean>(first, count, lists(first, count));
+            search.template search<Metric::euclidean>(first, count, found);
         vote_per_query(problem, buffers, {found.distances, found.indices, count, 0, problem.k, problem.vote}, first,
                        context.stream);
     }
@@ -85,8 +85,7 @@ void run_with_cells(Context& context, const Problem& problem, const Buffers& buf
     const EscalationSearch search{context, problem, buffers, layout, memory, queries};
     const FoundLists found{search.of_screening<float>(layout.screening.distances),
                            search.of_screening<std::int32_t>(layout.screening.indices)};
-    answer(context, problem, buffers, search, layout.screening.chunk(), found,
-           [&](std::int64_t, std::int64_t) { return found; });
+    answer(context, problem, buffers, search, layout.screening.chunk(), found);
 }
 
 void run_without(Context& context, const Problem& problem, const Buffers& buffers, std::int64_t every) {
@@ -96,9 +95,7 @@ void run_without(Context& context, const Problem& problem, const Buffers& buffer
     const float* queries = queries_on_device(context, problem, buffers, memory + layout.queries);
     const ThresholdSearch search{context, problem, buffers, layout, memory, queries};
     const FoundLists found{search.at<float>(layout.distances), search.at<std::int32_t>(layout.indices)};
-    answer(context, problem, buffers, search, layout.chunk(), found, [&](std::int64_t first, std::int64_t count) {
-        return threshold::FoundRows{found, first, count};
-    });
+    answer(context, problem, buffers, search, layout.chunk(), found);
 }
 
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {

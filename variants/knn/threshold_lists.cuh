@@ -215,15 +215,6 @@ __device__ std::uint32_t reached_key(int count, int k, unsigned lane, const Valu
     return found;
 }
 
-/// A block leaves a list of a few to the direct search.
-__global__ void __launch_bounds__(kThreads) leave_few(Exact exact) {
-    const std::int32_t count = *exact.listed.count;
-    if (count > exact.listed.few) return;
-    for (auto i = static_cast<std::int32_t>(threadIdx.x); i < count; i += kThreads)
-        exact.left[i] = exact.listed.queries[i];
-    if (threadIdx.x == 0) exact.findings->unlisted = count;
-}
-
 /// A warp per query computes the distances of the points that look nearest in the sample, k or some more, and from the
 /// k-th of them the floor.
 template <Metric metric>

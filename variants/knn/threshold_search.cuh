@@ -98,12 +98,6 @@ inline Support supports_products(const DeviceInfo& device) {
                        std::to_string(device.shared_per_block_optin));
 }
 
-/// Rows of lists that results go to: those of `rows` queries from `first` on.
-struct FoundRows {
-    FoundLists lists;
-    std::int64_t first, rows;
-};
-
 /// One call: the arrays and where everything is.
 struct ThresholdSearch {
     const Context& context;
@@ -112,7 +106,6 @@ struct ThresholdSearch {
     const ThresholdLayout& layout;
     std::byte* memory;     ///< of the layout
     const float* queries;  ///< all of them, on the device
-    Listed listed{};
 
     template <class T>
     [[nodiscard]] T* at(std::size_t place) const {
@@ -129,11 +122,11 @@ struct ThresholdSearch {
             launch(find_inverse_norms, divided_up(problem.queries + problem.points, kThreads), of_queries, of_points,
                    dims, at<float>(layout.inverse));
         else if (dims > 0 && problem.points > 0)
-            launch(find_medians, dims, of_points, listed, at<float>(layout.centre), findings());
+            launch(find_medians, dims, of_points, Listed{}, at<float>(layout.centre), findings());
         constexpr std::int64_t kItems = 64;
         const HalvesOf halves{of_queries,
                               of_points,
-                              listed,
+                              {},
                               static_cast<std::int32_t>(layout.query_tiles * kTileQueries / kItems),
                               dims,
                               static_cast<std::int32_t>(layout.slices),
@@ -150,66 +143,71 @@ struct ThresholdSearch {
         launch(prepare_halves, halves.query_blocks + layout.point_tiles * kTilePoints / kItems, halves);
     }
 
-    /// The lists of `count` queries, or of as many of those listed, from `first` on.
+    /// The lists of `count` queries from `first` on.
     template <Metric metric>
-    void search(std::int64_t first, std::int64_t count, const FoundRows& found) const {
-        const std::int64_t tiles = divided_up(count, kTileQueries);
-        Products products{at<QueryTile>(layout.query_tiles_at),
-                          at<PointTile>(layout.point_tiles_at),
-                          listed,
-                          first / kTileQueries,
-                          static_cast<std::int32_t>(tiles),
-                          static_cast<std::int32_t>(layout.point_tiles),
-                          static_cast<std::int32_t>(layout.every),
-                          static_cast<std::int32_t>(layout.slices),
-                          1,
-                          static_cast<std::int32_t>(layout.groups),
-                          at<float>(layout.tops),
-                          at<float>(layout.floors),
-                          at<std::int32_t>(layout.counts),
-                          at<Candidate>(layout.candidates),
-                          static_cast<std::int32_t>(layout.room)};
-        const Exact exact{at<float>(layout.query_rows),
-                          at<float>(layout.point_rows),
-                          at<float>(layout.query_norms),
-                          listed,
-                          first,
-                          count,
-                          found.first,
-                          found.rows,
-                          static_cast<std::int32_t>(problem.dims),
-                          static_cast<std::int32_t>(problem.k),
-                          static_cast<std::int32_t>(layout.groups),
-                          static_cast<std::int32_t>(layout.every),
-                          static_cast<std::int32_t>(layout.room),
-                          absolute_error(problem.dims),
-                          at<float>(layout.tops),
-                          at<float>(layout.floors),
-                          at<std::int32_t>(layout.counts),
-                          at<Candidate>(layout.candidates),
-                          found.lists,
-                          findings(),
-                          at<std::int32_t>(layout.left)};
+    void search(std::int64_t first, std::int64_t count, const FoundLists& found) const {
         device::fill(&findings()->unlisted, 0, sizeof findings()->unlisted, context.stream);
-        if (listed.count != nullptr && first == 0) launch(leave_few, 1, exact);
-        device::fill(at<std::int32_t>(layout.counts), 0, static_cast<std::size_t>(layout.chunk()) * 4, context.stream);
-        const std::size_t list_bytes = static_cast<std::size_t>(list_length(exact.k) * kBlockWarps) * 8;
+        Products products = products_of(first, count);
+        const Exact exact = exact_of(products, first, count, found);
+        device::fill(products.counts, 0, static_cast<std::size_t>(layout.chunk()) * 4, context.stream);
         multiply<SampleTops>(products);
-        device::launch(find_floors<metric>, dim3(static_cast<unsigned>(tiles * kTileQueries / kBlockWarps)),
-                       dim3(kLanes, kBlockWarps), list_bytes, context.stream, exact);
+        device::launch(find_floors<metric>,
+                       dim3(static_cast<unsigned>(products.query_tiles * kTileQueries / kBlockWarps)),
+                       dim3(kLanes, kBlockWarps), list_bytes(), context.stream, exact);
         products.every = 1;
         multiply<FloorCandidates>(products);
         device::launch(search_candidates<metric>, dim3(static_cast<unsigned>(divided_up(count, kBlockWarps))),
-                       dim3(kLanes, kBlockWarps), list_bytes, context.stream, exact);
-        search_left<metric == Metric::cosine ? 4 : 8>(count, found);
+                       dim3(kLanes, kBlockWarps), list_bytes(), context.stream, exact);
+        search_left<metric>(first, count, found, {at<std::int32_t>(layout.left), &findings()->unlisted});
     }
 
-private:
-    template <class Kernel, class... Arguments>
-    void launch(Kernel kernel, std::int64_t blocks, const Arguments&... arguments) const {
-        if (blocks > 0)
-            device::launch(kernel, dim3(static_cast<unsigned>(blocks)), dim3(kThreads), 0, context.stream,
-                           arguments...);
+    /// What is multiplied for `count` queries from `first` on.
+    [[nodiscard]] Products products_of(std::int64_t first, std::int64_t count) const {
+        return {at<QueryTile>(layout.query_tiles_at),
+                at<PointTile>(layout.point_tiles_at),
+                {},
+                first / kTileQueries,
+                static_cast<std::int32_t>(divided_up(count, kTileQueries)),
+                static_cast<std::int32_t>(layout.point_tiles),
+                static_cast<std::int32_t>(layout.every),
+                static_cast<std::int32_t>(layout.slices),
+                1,
+                static_cast<std::int32_t>(layout.groups),
+                at<float>(layout.tops),
+                at<float>(layout.floors),
+                at<std::int32_t>(layout.counts),
+                at<Candidate>(layout.candidates),
+                static_cast<std::int32_t>(layout.room)};
+    }
+
+    /// What is searched for after these products.
+    [[nodiscard]] Exact exact_of(const Products& products, std::int64_t first, std::int64_t count,
+                                 const FoundLists& found) const {
+        return {at<float>(layout.query_rows),
+                at<float>(layout.point_rows),
+                at<float>(layout.query_norms),
+                {},
+                first,
+                count,
+                first,
+                count,
+                static_cast<std::int32_t>(problem.dims),
+                static_cast<std::int32_t>(problem.k),
+                products.groups,
+                products.every,
+                products.room,
+                absolute_error(problem.dims),
+                products.tops,
+                at<float>(layout.floors),
+                products.counts,
+                products.candidates,
+                found,
+                findings(),
+                at<std::int32_t>(layout.left)};
+    }
+
+    [[nodiscard]] std::size_t list_bytes() const {
+        return static_cast<std::size_t>(list_length(static_cast<int>(problem.k)) * kBlockWarps) * 8;
     }
 
     template <class Receiver>
@@ -221,6 +219,41 @@ private:
         if (steps <= 8) return multiply<Receiver, 4, 2>(products);
         multiply<Receiver, 4, 0>(products);
     }
+
+    /// Queries by number, and how many they are.
+    struct Left {
+        const std::int32_t *queries, *count;
+    };
+    /// The direct search for the queries that are left, `count` at most.
+    template <Metric metric>
+    void search_left(std::int64_t first, std::int64_t count, const FoundLists& found, const Left& left) const {
+        constexpr int kPerThread = metric == Metric::cosine ? 4 : 8;
+        const Search direct{queries,
+                            buffers.point_values,
+                            problem.queries,
+                            problem.points,
+                            first,
+                            count,
+                            left.queries,
+                            left.count,
+                            layout.direct_blocks,
+                            static_cast<std::int32_t>(problem.dims),
+                            static_cast<std::int32_t>(problem.k),
+                            layout.direct.length,
+                            Walk(layout.direct.point_tiles),
+                            at<std::uint64_t>(layout.lists)};
+        launch_search<kPerThread>(context, problem, buffers, direct, layout.direct_blocks);
+        launch_merge<kPerThread>(context, direct, found, count);
+    }
+
+private:
+    template <class Kernel, class... Arguments>
+    void launch(Kernel kernel, std::int64_t blocks, const Arguments&... arguments) const {
+        if (blocks > 0)
+            device::launch(kernel, dim3(static_cast<unsigned>(blocks)), dim3(kThreads), 0, context.stream,
+                           arguments...);
+    }
+
     template <class Receiver, int steps, int kept>
     void multiply(Products products) const {
         using Block = Blocks<kept>;
@@ -230,27 +263,6 @@ private:
         if (products.cuts > 0)
             device::launch(multiply_tiles<Receiver, steps, kept>, dim3(static_cast<unsigned>(blocks * products.cuts)),
                            dim3(kLanes, Block::kWarps), product_bytes<kept>(), context.stream, products);
-    }
-
-    /// The direct search for the queries that are left, `count` at most.
-    template <int per_thread>
-    void search_left(std::int64_t count, const FoundRows& found) const {
-        const Search direct{queries,
-                            buffers.point_values,
-                            problem.queries,
-                            problem.points,
-                            found.first,
-                            count,
-                            at<std::int32_t>(layout.left),
-                            &findings()->unlisted,
-                            layout.direct_blocks,
-                            static_cast<std::int32_t>(problem.dims),
-                            static_cast<std::int32_t>(problem.k),
-                            layout.direct.length,
-                            Walk(layout.direct.point_tiles),
-                            at<std::uint64_t>(layout.lists)};
-        launch_search<per_thread>(context, problem, buffers, direct, layout.direct_blocks);
-        launch_merge<per_thread>(context, direct, found.lists, found.rows);
     }
 };
 
