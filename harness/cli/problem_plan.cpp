@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -91,15 +90,6 @@ Result<void> plan_of(const smallest_k::Problem& p, const Wish& wish) {
     return without_value(plan_select_smallest_k(wish.device, shape, wish.options, wish.planning));
 }
 
-void to_unit_length(std::vector<float>& points, std::size_t count, std::size_t dims) {
-    for (std::size_t item = 0; item < count; ++item) {
-        double squares = 0;
-        for (std::size_t a = 0; a < dims; ++a) squares += std::pow(double{points[a * count + item]}, 2);
-        for (std::size_t a = 0; squares > 0 && a < dims; ++a)
-            points[a * count + item] /= static_cast<float>(std::sqrt(squares));
-    }
-}
-
 /// Points of the problem's kind of data, attribute-major; where cells may be missing, a tenth of them is.
 std::vector<float> points_of(const ::espalier::knn::Problem& p, std::span<const AttributeType> types) {
     constexpr std::uint64_t kSeed = 3;
@@ -111,7 +101,8 @@ std::vector<float> points_of(const ::espalier::knn::Problem& p, std::span<const 
         const bool nominal = !types.empty() && types[i / count] == AttributeType::nominal;
         points[i] = nominal ? static_cast<float>((bits >> 8) % 4) : rows.value(i % count, i / count, bits);
     }
-    if (p.data == bench::knn::Data::directions && types.empty()) to_unit_length(points, count, dims);
+    if (p.data == bench::knn::Data::directions && types.empty())
+        for (std::size_t item = 0; item < count; ++item) bench::knn::to_unit_length(points, count, item, types);
     for (std::size_t i = 0; p.missing == Missing::allowed && i < points.size(); i += 10)
         points[i] = std::numeric_limits<float>::quiet_NaN();
     return points;

@@ -119,20 +119,9 @@ private:
         HostArray<float> values(n * dims());
         generate(values, [&](std::size_t i) { return value(rows, i % n, i / n, random_bits(seed, i)); });
         if (problem_.data == Data::directions && pattern_ == Pattern::uniform)
-            in_parallel(count, [&](std::int64_t item) { to_unit_length(values, n, static_cast<std::size_t>(item)); });
+            in_parallel(count,
+                        [&](std::int64_t item) { to_unit_length(values, n, static_cast<std::size_t>(item), types_); });
         return values;
-    }
-
-    void to_unit_length(HostArray<float>& values, std::size_t count, std::size_t item) const {
-        double sum = 0;
-        for (std::size_t a = 0; a < dims(); ++a) {
-            const double value = static_cast<double>(values[a * count + item]);
-            if (value == value && types_[a] == AttributeType::numeric) sum += value * value;
-        }
-        if (sum == 0) return;
-        const auto length = static_cast<float>(std::sqrt(sum));
-        for (std::size_t a = 0; a < dims(); ++a)
-            if (types_[a] == AttributeType::numeric) values[a * count + item] /= length;
     }
 
     float value(const DrawnRows& rows, std::size_t item, std::size_t attribute, std::uint64_t bits) const {

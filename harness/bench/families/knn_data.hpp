@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
+#include <span>
 
 #include "harness/base/random.hpp"
 #include "kernels/problems/knn.hpp"
@@ -55,5 +56,21 @@ private:
     static std::uint64_t shared(std::uint64_t stream, std::size_t i) { return random_bits(0x5EED0 + stream, i); }
     [[nodiscard]] std::size_t cluster(std::size_t item, std::size_t of) const { return random_bits(~seed, item) % of; }
 };
+
+/// Brings an item of an attribute-major set of `count` to unit length. Nominal attributes, and cells without a value,
+/// have no part in it; without `types` every attribute is numeric.
+inline void to_unit_length(std::span<float> values, std::size_t count, std::size_t item,
+                           std::span<const AttributeType> types) {
+    const auto is_numeric = [&](std::size_t cell) {
+        return types.empty() || types[cell / count] == AttributeType::numeric;
+    };
+    double sum = 0;
+    for (std::size_t cell = item; cell < values.size(); cell += count)
+        if (const double value = values[cell]; value == value && is_numeric(cell)) sum += value * value;
+    if (sum == 0) return;
+    const auto length = static_cast<float>(std::sqrt(sum));
+    for (std::size_t cell = item; cell < values.size(); cell += count)
+        if (is_numeric(cell)) values[cell] /= length;
+}
 
 }  // namespace espalier::bench::knn

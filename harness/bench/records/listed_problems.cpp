@@ -146,9 +146,13 @@ double ListedProblem::of_a_call() const { return timed > 0 ? nanoseconds / timed
 double ListedProblem::of_all_calls() const { return of_a_call() * std::max({calls, timed, 1.0}); }
 
 std::vector<ListedProblem> read_listed_problems(const std::string& file) {
+    return listed_problems_in(read_named_file(file), file);
+}
+
+std::vector<ListedProblem> listed_problems_in(std::string_view text, const std::string& file) {
     using Place = std::tuple<std::string, std::string, std::string, int, bool>;
     std::map<Place, ListedProblem> all;
-    espalier::for_each_line(read_named_file(file), [&](std::string_view line, std::size_t number) {
+    espalier::for_each_line(text, [&](std::string_view line, std::size_t number) {
         try {
             ListedProblem read = read_line(line);
             const Place place{read.family, read.problem, read.device, read.threads, read.deterministic};

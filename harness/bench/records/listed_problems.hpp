@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace espalier::bench {
@@ -27,5 +28,8 @@ struct ListedProblem {
 /// were asked for most often. Throws BadData for a file that cannot be read or lists none, and for a line that is
 /// none, which it names with the fix.
 std::vector<ListedProblem> read_listed_problems(const std::string& file);
+
+/// The same of a text that was read from `file`.
+std::vector<ListedProblem> listed_problems_in(std::string_view text, const std::string& file);
 
 }  // namespace espalier::bench

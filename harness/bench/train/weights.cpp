@@ -37,7 +37,8 @@ struct Weighed {
 }  // namespace
 
 ProblemMix read_mix(const std::string& file) {
-    return {.file = file, .sha256 = sha256(read_named_file(file)), .problems = read_listed_problems(file)};
+    const std::string text = read_named_file(file);
+    return {.file = file, .sha256 = sha256(text), .problems = listed_problems_in(text, file)};
 }
 
 std::optional<Weighting> weigh(const Family& family, const std::string& device_key, const ProblemMix& mix,
