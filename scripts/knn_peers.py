@@ -57,9 +57,15 @@ class Problem:
 
 PROBLEMS = ["16384x4096x128:16", "2000x100000x50:10", "1x1000000x50:10", "10000x10000x8:5", "1000x1000x4:5",
             "100x200000x20:100"]
+# Real use: how the rows lie and how wide they are.
+PROBLEMS += [f"{sizes}:{data}" for sizes, kinds in {
+    "5000x50000x50:10": ("uniform", "clusters", "far_clusters", "duplicates", "outlier", "times"),
+    "2000x20000x768:10": ("directions", "directions:cosine", "images"),
+    "500x20000x1536:10": ("directions", "directions:cosine"),
+    "1x200000x768:10": ("directions", "directions:cosine"),
+    "32x200000x768:100": ("directions:cosine",)}.items() for data in kinds]
 GPU_PROBLEMS = ["16384x4096x128:16", "10000x10000x50:10", "100000x100000x50:10", "100000x100000x8:10",
                 "10000x1000000x128:10"]
-# Real use: how the rows lie and how wide they are.
 GPU_PROBLEMS += [f"{sizes}:{data}" for sizes, kinds in {
     "20000x200000x96:10": ("clusters", "far_clusters", "duplicates", "outlier"),
     "3000x2000000x96:100": ("uniform", "clusters"),

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -53,8 +54,27 @@ Tables tables(const Problem& problem, const Value& value) {
     return {problem, items(problem.queries), items(problem.points)};
 }
 
+float length(const std::vector<float>& values, std::int64_t items, std::int64_t item) {
+    double square = 0;
+    for (auto at = static_cast<std::size_t>(item); at < values.size(); at += static_cast<std::size_t>(items))
+        square += static_cast<double>(values[at]) * static_cast<double>(values[at]);
+    return static_cast<float>(std::sqrt(square));
+}
+
+float direct_cosine(const Tables& tables, std::int64_t q, std::int64_t p) {
+    const Problem& problem = tables.problem;
+    float dot = 0;
+    for (std::int64_t a = 0; a < problem.dims; ++a)
+        dot = std::fma(tables.queries[static_cast<std::size_t>(a * problem.queries + q)],
+                       tables.points[static_cast<std::size_t>(a * problem.points + p)], dot);
+    const float lengths = length(tables.queries, problem.queries, q) * length(tables.points, problem.points, p);
+    const float distance = lengths == 0 ? 1 : 1 - dot / lengths;
+    return distance < 0 ? 0 : distance;
+}
+
 float direct(const Tables& tables, std::int64_t q, std::int64_t p) {
     const Problem& problem = tables.problem;
+    if (problem.metric == Metric::cosine) return direct_cosine(tables, q, p);
     float sum = 0;
     for (std::int64_t a = 0; a < problem.dims; ++a) {
         const float difference = tables.queries[static_cast<std::size_t>(a * problem.queries + q)] -
@@ -155,20 +175,57 @@ TEST_P(Fused, AnyK) {
 }
 
 TEST_P(Fused, OtherMetrics) {
-    for (const auto metric : {Metric::manhattan, Metric::chebyshev})
+    for (const auto metric : {Metric::manhattan, Metric::chebyshev, Metric::cosine})
         for (const std::int64_t queries : {2, 130})
-            expect_direct({.queries = queries, .points = 1111, .dims = 9, .k = 10, .metric = metric}, uniform,
-                          metric == Metric::manhattan ? "manhattan" : "chebyshev");
+            for (const std::int64_t dims : {1, 2, 9, 70})
+                expect_direct({.queries = queries, .points = 1111, .dims = dims, .k = 10, .metric = metric}, uniform,
+                              std::string(distance::kMetricNames[static_cast<std::size_t>(metric)]));
+}
+
+/// Packed and not, with copies of rows and without, on few queries and many.
+TEST_P(Fused, DirectionsOfAnyShape) {
+    for (const auto& [queries, points, dims] : std::vector<std::array<std::int64_t, 3>>{
+             {1, 128, 5}, {8, 1000, 33}, {9, 1000, 33}, {70, 20000, 130}, {600, 500, 12}}) {
+        const auto value = [&](std::int64_t item, std::int64_t attribute, std::mt19937& random) {
+            const auto group = static_cast<float>((item % 7 + attribute) % 7);
+            return group + std::uniform_real_distribution<float>(-1, 1)(random);
+        };
+        expect_direct({.queries = queries, .points = points, .dims = dims, .k = 11, .metric = Metric::cosine}, value,
+                      std::to_string(queries) + " x " + std::to_string(points) + " x " + std::to_string(dims));
+    }
+}
+
+TEST_P(Fused, ItemsWithoutALength) {
+    for (const int share : {1, 2, 30})
+        for (const std::int64_t queries : {3, 90}) {
+            const auto value = [&](std::int64_t item, std::int64_t, std::mt19937& random) {
+                return item % share == 0 ? 0 : std::uniform_real_distribution<float>(-1, 1)(random);
+            };
+            expect_direct({.queries = queries, .points = 700, .dims = 6, .k = 9, .metric = Metric::cosine}, value,
+                          "one in " + std::to_string(share));
+        }
+}
+
+/// Closer together than the product's roundings: the screen leaves all of them.
+TEST_P(Fused, AlmostTheSameDirection) {
+    for (const std::int64_t queries : {5, 300}) {
+        const auto value = [](std::int64_t, std::int64_t attribute, std::mt19937& random) {
+            return static_cast<float>(attribute + 1) + 1e-4F * std::uniform_real_distribution<float>(-1, 1)(random);
+        };
+        expect_direct({.queries = queries, .points = 2000, .dims = 20, .k = 6, .metric = Metric::cosine}, value,
+                      "almost the same");
+    }
 }
 
 TEST_P(Fused, ManyEquallyFar) {
     const auto below = [](unsigned n) {
         return [n](std::int64_t, std::int64_t, std::mt19937& random) { return static_cast<float>(random() % n); };
     };
-    for (const std::int64_t queries : {4, 400})
-        for (const unsigned values : {1U, 2U, 16U})
-            expect_direct({.queries = queries, .points = 900, .dims = 4, .k = 9}, below(values),
-                          std::to_string(values) + " values");
+    for (const auto metric : {Metric::euclidean, Metric::cosine})
+        for (const std::int64_t queries : {4, 400})
+            for (const unsigned values : {1U, 2U, 16U})
+                expect_direct({.queries = queries, .points = 900, .dims = 4, .k = 9, .metric = metric}, below(values),
+                              std::to_string(values) + " values");
 }
 
 /// What the screen's bound is far too wide for: the direct form decides, and soon does all.
@@ -188,17 +245,19 @@ TEST_P(Fused, FarFromTheOrigin) {
 }
 
 TEST_P(Fused, TinyAndHugeValues) {
-    for (const float scale : {1e-44F, 1e-30F, 1e-22F, 1e-19F, 1e17F, 1e18F, 1e19F, 1e30F, 3e38F})
-        for (const std::int64_t queries : {2, 90}) {
-            const auto value = [&](std::int64_t, std::int64_t, std::mt19937& random) {
-                return scale * std::uniform_real_distribution<float>(-1, 1)(random);
-            };
-            expect_direct({.queries = queries, .points = 500, .dims = 4, .k = 6}, value, std::to_string(scale));
-        }
+    for (const auto metric : {Metric::euclidean, Metric::cosine})
+        for (const float scale : {1e-44F, 1e-30F, 1e-22F, 1e-19F, 1e-12F, 1e17F, 1e18F, 1e19F, 1e30F, 3e38F})
+            for (const std::int64_t queries : {2, 90}) {
+                const auto value = [&](std::int64_t, std::int64_t, std::mt19937& random) {
+                    return scale * std::uniform_real_distribution<float>(-1, 1)(random);
+                };
+                expect_direct({.queries = queries, .points = 500, .dims = 4, .k = 6, .metric = metric}, value,
+                              std::to_string(scale));
+            }
 }
 
 TEST_P(Fused, NanAndInfinities) {
-    for (const auto metric : {Metric::euclidean, Metric::manhattan, Metric::chebyshev})
+    for (const auto metric : {Metric::euclidean, Metric::manhattan, Metric::chebyshev, Metric::cosine})
         for (const int share : {2, 40, 4000})
             for (const std::int64_t queries : {2, 130}) {
                 const auto value = [&](std::int64_t, std::int64_t, std::mt19937& random) {
@@ -213,11 +272,13 @@ TEST_P(Fused, NanAndInfinities) {
 
 /// One query cannot be screened, the points and the other queries can.
 TEST_P(Fused, AQueryThatIsNotFinite) {
-    Tables data = tables({.queries = 400, .points = 900, .dims = 7, .k = 5}, uniform);
-    data.queries[3 * 400 + 170] = kNan;
-    EXPECT_TRUE(run(data, 2) == expected(data));
-    data.queries[3 * 400 + 170] = kInfinity;
-    EXPECT_TRUE(run(data, 2) == expected(data));
+    for (const auto metric : {Metric::euclidean, Metric::cosine}) {
+        Tables data = tables({.queries = 400, .points = 900, .dims = 7, .k = 5, .metric = metric}, uniform);
+        for (const float value : {kNan, kInfinity}) {
+            data.queries[3 * 400 + 170] = value;
+            EXPECT_TRUE(run(data, 2) == expected(data));
+        }
+    }
 }
 
 TEST_P(Fused, SaysWhatWorkspaceItLacks) {
@@ -236,7 +297,6 @@ TEST_P(Fused, SaysWhatWorkspaceItLacks) {
 
 TEST_P(Fused, DeclinesWhatItDoesNotKnow) {
     const auto reason = [&](const Problem& problem) { return variant().supports(problem, {}, device_).reason; };
-    EXPECT_EQ(reason({.metric = Metric::cosine}), "the cosine distance");
     EXPECT_EQ(reason({.metric = Metric::mixed_euclidean}), "nominal attributes");
     EXPECT_EQ(reason({.missing = Missing::allowed}), "missing values");
     EXPECT_EQ(reason({.k = 1025}), "k above 1,024");

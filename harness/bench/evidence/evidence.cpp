@@ -169,6 +169,11 @@ private:
                         " times are imputed by forests: the sweep's time did not suffice for them");
     }
 
+    /// Of a candidate that supports the problem today: the source that was measured may have declined it.
+    static bool says_nothing(const CaseRecord* record) {
+        return !record || record->is_open() || record->status == Status::unsupported;
+    }
+
     void fill_problem(std::size_t problem, const std::vector<const CaseRecord*>& records) {
         Matrix& matrix = evidence_.matrix;
         const auto measured = [](const CaseRecord* r) { return r && r->status == Status::ok; };
@@ -183,7 +188,7 @@ private:
             else if (!supports(family_, device_, matrix.problems[problem], matrix.candidates[c]))
                 state = c == matrix.baseline ? CellState::missing : CellState::unsupported;
             else
-                state = !records[c] || records[c]->is_open() ? CellState::imputed : CellState::missing;
+                state = says_nothing(records[c]) ? CellState::imputed : CellState::missing;
         }
         enter_costs(matrix, problem, logs, [&](std::size_t c, double) {
             return records[c] == best || indistinguishable(*records[c], *best, options_.noise_floor);

@@ -44,14 +44,13 @@ struct Evidence {
 /// Reads the records of one family on one device. A variant that was wrong or crashed anywhere and peers are no
 /// candidates. Refuses (`BadEvidence`) records of another device or (unless `allow_mixed`) of several drivers, runtimes
 /// or builds, duplicate cases, implausible times, a baseline that was ever wrong. Of a problem, candidates without a
-/// row, as those of variants that came later, and `not_measured` rows, the baseline's too, are imputed from what was
-/// measured (imputation.hpp), and notices say how many. Problems with rows of less than half of the candidates that
-/// could run, and those of which nothing was measured are left
-/// out with a notice, or refused if they are more than half, unless `allow_partial`. Problems that others disturbed
-/// while they were timed are left out with a notice, or refused if they are more than a quarter, unless
-/// `allow_disturbed`. Records of variants or configurations that the registry does not know and sources that have
-/// changed since, but for `known_stale`, are notices, or refused when `strict`. Throws `ForeignEvidence` for times of
-/// other processors.
+/// row, as those of variants that came later, `not_measured` rows, the baseline's too, and those of sources that
+/// declined what today's takes are imputed from what was measured (imputation.hpp), and notices say how many. Problems
+/// with rows of less than half of the candidates that could run, and those of which nothing was measured are left out
+/// with a notice, or refused if they are more than half, unless `allow_partial`. Problems that others disturbed while
+/// they were timed are left out with a notice, or refused if they are more than a quarter, unless `allow_disturbed`.
+/// Records of variants or configurations that the registry does not know and sources that have changed since, but for
+/// `known_stale`, are notices, or refused when `strict`. Throws `ForeignEvidence` for times of other processors.
 Evidence read_evidence(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
                        const EvidenceOptions& options = {});
 

@@ -10,17 +10,42 @@
 /// attribute, whose instruction set the vectoriser then uses.
 namespace espalier::knn::fused {
 
-/// What to pack: `count` items from `first` of a table, attribute-major, of `items` items.
+/// What to pack: `count` items from `first` of a table, attribute-major, of `items` items. With their `lengths` they
+/// are packed at unit length; those of length 0 stay.
 struct Slice {
     const float* values;
     std::int64_t items, dims, first, count;
+    const float* lengths = nullptr;
 
     [[nodiscard]] const float* attribute(std::int64_t a) const { return values + a * items + first; }
+
+    /// `most` items of the slice, from its j-th on.
+    [[nodiscard]] Slice part(std::int64_t j, std::int64_t most) const {
+        return {values, items, dims, first + j, std::min(most, count - j), lengths ? lengths + j : nullptr};
+    }
 };
 
-/// Calls `take(a, j, value - centre)` for each value of a panel, zeros beyond the slice.
+/// `for_panel` of items at unit length.
+template <int kWidth, class Take>
+[[gnu::always_inline]] inline void for_unit_panel(const Slice& slice, Take take) {
+    std::array<float, kWidth> scales{};
+    for (int j = 0; j < slice.count; ++j)
+        scales[static_cast<std::size_t>(j)] = slice.lengths[j] == 0 ? 0 : 1 / slice.lengths[j];
+    for (std::int64_t a = 0; a < slice.dims; ++a) {
+        const float* from = slice.attribute(a);
+        if (slice.count == kWidth)
+            for (int j = 0; j < kWidth; ++j) take(a, j, from[j] * scales[static_cast<std::size_t>(j)]);
+        else
+            for (int j = 0; j < kWidth; ++j)
+                take(a, j, j < slice.count ? from[j] * scales[static_cast<std::size_t>(j)] : 0);
+    }
+}
+
+/// Calls `take(a, j, value - centre)` for each value of a panel, zeros beyond the slice. Items at unit length have no
+/// centre.
 template <int kWidth, class Take>
 [[gnu::always_inline]] inline void for_panel(const Slice& slice, const float* centre, Take take) {
+    if (slice.lengths) return for_unit_panel<kWidth>(slice, take);
     for (std::int64_t a = 0; a < slice.dims; ++a) {
         const float* from = slice.attribute(a);
         const float middle = centre[a];

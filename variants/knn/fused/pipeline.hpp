@@ -14,8 +14,10 @@
 #include "kernels/core/thread_errors.hpp"
 #include "kernels/core/variant.hpp"
 #include "variants/knn/chunk.hpp"
+#include "variants/knn/fused/cosine.hpp"
 #include "variants/knn/fused/lists.hpp"
 #include "variants/knn/fused/panels.hpp"
+#include "variants/knn/fused/plan.hpp"
 #include "variants/knn/fused/screen.hpp"
 #include "variants/knn/fused/terms.hpp"
 #include "variants/knn/vote.hpp"
@@ -25,112 +27,27 @@
 /// points as they lie, since packing would read them as often. How much each form costs: docs/performance/knn-cpu.md.
 namespace espalier::knn::fused {
 
-constexpr std::int64_t rounded_up(std::int64_t n, std::int64_t step) { return (n + step - 1) / step * step; }
-
-/// Whether nothing is compared: all queries then get what follows from no neighbours.
-inline bool compares_nothing(const Problem& problem) {
-    return problem.points == 0 || problem.k == 0 || problem.queries == 0;
-}
-
-/// What of a call does not depend on its values.
-struct Plan {
-    bool streamed;                      ///< points are read as they lie
-    bool screened;                      ///< by expanded squares, if the values allow it
-    bool packed;                        ///< all points are packed first, not by each task for itself
-    bool has_rows;                      ///< what passes the screen is compared with copies of the points, side by side
-    std::int64_t panels;                ///< of points
-    std::int64_t block, blocks, parts;  ///< blocks of queries times parts of the points
-
-    template <class Kernel>
-    static Plan of(const Problem& problem, std::int64_t threads) {
-        constexpr std::int64_t kFewQueries = 8;  // as many times the points are read at most, instead of packed
-        constexpr std::int64_t kLeastDims = 3;   // of fewer, expanded squares save nothing
-        Plan plan{};
-        if (compares_nothing(problem)) return plan;
-        plan.streamed = problem.queries <= kFewQueries && problem.points >= Kernel::kStream;
-        if (plan.streamed) return plan;
-        plan.screened =
-            problem.metric == Metric::euclidean && problem.dims >= kLeastDims && problem.dims <= kMostScreenedDims;
-        plan.has_rows = plan.screened && problem.queries * (problem.k + 8) > problem.points / 4;
-        plan.panels = (problem.points + Kernel::kPoints - 1) / Kernel::kPoints;
-        plan.cut<Kernel>(problem, threads);
-        return plan;
-    }
-
-    /// The squares of the points' norms.
-    template <class Kernel>
-    [[nodiscard]] std::int64_t start_floats() const {
-        return screened ? panels * Kernel::kPoints : 0;
-    }
-    template <class Kernel>
-    [[nodiscard]] std::int64_t panel_floats(std::int64_t dims) const {
-        return packed ? panels * Kernel::kPoints * dims : 0;
-    }
-    [[nodiscard]] std::int64_t row_floats(const Problem& problem) const {
-        return has_rows ? problem.points * problem.dims : 0;
-    }
-
-private:
-    /// Memory that a call touches first takes two or three times as long as packing what goes there, and packing a
-    /// point as long as comparing it with 40 queries: where few blocks read the points, each packs for itself.
-    template <class Kernel>
-    void cut(const Problem& problem, std::int64_t threads) {
-        constexpr std::int64_t kPackedFloats = 2 << 20, kFewBlocks = 4, kLargeBlock = 384, kManyThreads = 4;
-        const bool few = problem.queries < 64 * threads;  // then the points are dealt to the threads
-        const std::int64_t each = rounded_up((problem.queries + threads - 1) / threads, Kernel::kQueries);
-        const std::int64_t large = most<Kernel>(problem, 256 << 10, 1024);
-        packed = rounded_up(problem.points, Kernel::kPoints) * problem.dims <= kPackedFloats ||
-                 each > kFewBlocks * large || (!few && threads >= kManyThreads && std::min(each, large) < kLargeBlock);
-        if (few) {
-            block = std::min(rounded_up(problem.queries, Kernel::kQueries), large);
-            parts = threads == 1 ? 1 : most_parts<Kernel>(problem, threads);
-        } else {
-            // A block's queries stay in the second-level cache while all points go by.
-            const std::int64_t most_queries = packed ? most<Kernel>(problem, 48 << 10, 256) : large;
-            const std::int64_t least = (problem.queries + most_queries - 1) / most_queries;
-            const std::int64_t even = rounded_up(std::max(least, packed ? 2 * threads : threads), threads);
-            block = rounded_up((problem.queries + even - 1) / even, Kernel::kQueries);
-            parts = 1;
-        }
-        blocks = (problem.queries + block - 1) / block;
-    }
-
-    /// Each part begins with empty lists, and all lists are kept to the end.
-    template <class Kernel>
-    [[nodiscard]] std::int64_t most_parts(const Problem& problem, std::int64_t threads) const {
-        constexpr std::int64_t kListBytes = 32 << 20, kLeastPoints = 1024;
-        const std::int64_t lists = problem.queries * list_capacity(problem.k) * 8;
-        const std::int64_t parts_that_pay = std::min(panels * Kernel::kPoints / kLeastPoints, kListBytes / lists);
-        return std::clamp<std::int64_t>(parts_that_pay, 1, 4 * threads);
-    }
-
-    template <class Kernel>
-    static std::int64_t most(const Problem& problem, std::int64_t floats, std::int64_t queries) {
-        const std::int64_t fit = floats / std::max<std::int64_t>(problem.dims, 1);
-        return std::clamp(fit - fit % Kernel::kQueries, std::int64_t{Kernel::kQueries} * 4, queries);
-    }
-};
-
 /// A block of queries, packed.
 template <class Kernel>
 class QueryBlock {
 public:
-    QueryBlock(const Slice& slice, const float* centre, float scale)
-        : first_(slice.first),
-          count_(slice.count),
-          dims_(slice.dims),
-          panels_(std::make_unique_for_overwrite<float[]>(
-              static_cast<std::size_t>(rounded_up(count_, Kernel::kQueries) * dims_))),
-          rows_(std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(count_ * dims_))),
-          squares_(static_cast<std::size_t>(count_)) {
-        for (std::int64_t q = 0; q < count_; q += Kernel::kQueries) {
-            Slice panel = slice;
-            panel.first += q;
-            panel.count = std::min<std::int64_t>(Kernel::kQueries, count_ - q);
-            Kernel::template pack<Kernel::kQueries>(panel, centre, scale, panels_.get() + q * dims_);
-            Kernel::template squares<Kernel::kQueries>(panel, centre, squares_.data() + q);
-        }
-        pack_rows(slice, rows_.get());
+    QueryBlock(const Slice& slice, const float* centre, float scale) : QueryBlock(slice) {
+        for (std::int64_t q = 0; q < count_; q += Kernel::kQueries)
+            Kernel::template squares<Kernel::kQueries>(slice.part(q, Kernel::kQueries), centre, squares_.data() + q);
+        may_be_screened_ = std::ranges::all_of(squares_, [](double square) { return square <= kMostScreened; });
+        pack(slice, centre, scale);
+    }
+
+    /// With lengths; at unit length if it is to be screened.
+    static QueryBlock with_lengths(Slice slice, const float* origin, float scale, bool screened) {
+        QueryBlock block(slice);
+        block.lengths_.resize(block.squares_.size());
+        measure_lengths<Kernel>(slice, origin, block.lengths_.data());
+        std::ranges::fill(block.squares_, 1.0);
+        block.may_be_screened_ = std::ranges::all_of(block.lengths_, length_may_be_screened);
+        if (screened) slice.lengths = block.lengths_.data();
+        block.pack(slice, origin, scale);
+        return block;
     }
 
     [[nodiscard]] std::int64_t first() const { return first_; }
@@ -138,11 +55,31 @@ public:
     [[nodiscard]] const float* panel(std::int64_t q) const { return panels_.get() + q * dims_; }
     [[nodiscard]] const float* rows() const { return rows_.get(); }
     [[nodiscard]] const std::vector<double>& squares() const { return squares_; }
+    [[nodiscard]] const float* lengths() const { return lengths_.data(); }
+    [[nodiscard]] bool may_be_screened() const { return may_be_screened_; }
 
 private:
+    explicit QueryBlock(const Slice& slice)
+        : first_(slice.first),
+          count_(slice.count),
+          dims_(slice.dims),
+          panels_(std::make_unique_for_overwrite<float[]>(
+              static_cast<std::size_t>(rounded_up(count_, Kernel::kQueries) * dims_))),
+          rows_(std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(count_ * dims_))),
+          squares_(static_cast<std::size_t>(count_)) {}
+
+    void pack(const Slice& slice, const float* centre, float scale) {
+        for (std::int64_t q = 0; q < count_; q += Kernel::kQueries)
+            Kernel::template pack<Kernel::kQueries>(slice.part(q, Kernel::kQueries), centre, scale,
+                                                    panels_.get() + q * dims_);
+        pack_rows(slice, rows_.get());
+    }
+
     std::int64_t first_, count_, dims_;
     std::unique_ptr<float[]> panels_, rows_;
     std::vector<double> squares_;
+    std::vector<float> lengths_;
+    bool may_be_screened_ = false;
 };
 
 /// Offers the values of interest of one query to its list.
@@ -189,26 +126,34 @@ public:
           threads_(std::max(context.device.threads, 1)),
           plan_(Plan::of<Kernel>(problem, threads_)),
           query_values_(problem.queries_in == QueriesIn::host ? buffers.on_host.query_values : buffers.query_values),
-          bound_(problem.dims),
+          bound_(problem.metric, problem.dims),
           centre_(static_cast<std::size_t>(problem.dims), 0.0F),
           origin_(centre_),
-          starts_(reinterpret_cast<float*>(context.workspace.data())),
+          lengths_(reinterpret_cast<float*>(context.workspace.data())),
+          starts_(lengths_ + Plan::length_floats(problem)),
           panels_(starts_ + plan_.start_floats<Kernel>()),
           rows_(panels_ + plan_.panel_floats<Kernel>(problem.dims)) {}
 
     void run() {
         if (problem_.metric == Metric::manhattan) return run_direct<Terms::magnitudes>();
         if (problem_.metric == Metric::chebyshev) return run_direct<Terms::largest>();
-        if (!plan_.screened) return run_direct<Terms::squares>();
-        for (std::size_t a = 0; a < centre_.size(); ++a)
-            centre_[a] =
-                rough_mean(buffers_.point_values + static_cast<std::int64_t>(a) * problem_.points, problem_.points);
-        if (prepare_points<Terms::products>()) return run_tasks<Terms::products>();
-        run_direct<Terms::squares>();
+        if (plan_.screened) {
+            if (!is_cosine()) find_centre();
+            if (prepare_points<Terms::products>()) return run_tasks<Terms::products>();
+        }
+        is_cosine() ? run_direct<Terms::dots>() : run_direct<Terms::squares>();
     }
 
 private:
     using Block = QueryBlock<Kernel>;
+
+    [[nodiscard]] bool is_cosine() const { return problem_.metric == Metric::cosine; }
+
+    void find_centre() {
+        for (std::size_t a = 0; a < centre_.size(); ++a)
+            centre_[a] =
+                rough_mean(buffers_.point_values + static_cast<std::int64_t>(a) * problem_.points, problem_.points);
+    }
 
     template <Terms terms>
     void run_direct() {
@@ -273,14 +218,17 @@ private:
     void stream() const {
         const std::int64_t groups = (problem_.points + Kernel::kStream - 1) / Kernel::kStream;
         const std::int64_t parts = std::min<std::int64_t>(groups, threads_);
+        const Slice all{query_values_, problem_.queries, problem_.dims, 0, problem_.queries};
         std::vector<float> queries(static_cast<std::size_t>(problem_.queries * problem_.dims));
-        pack_rows({query_values_, problem_.queries, problem_.dims, 0, problem_.queries}, queries.data());
+        pack_rows(all, queries.data());
+        std::vector<float> lengths(static_cast<std::size_t>(problem_.queries));
+        if constexpr (terms == Terms::dots) measure_lengths<Kernel>(all, origin_.data(), lengths.data());
         std::vector<Found> found(static_cast<std::size_t>(parts));
         ThreadErrors errors;
 #pragma omp parallel for schedule(static) num_threads(threads_) if (parts > 1)
         for (std::int64_t part = 0; part < parts; ++part)
             errors.guard([&] {
-                ExactLists<Kernel> lists(problem_.queries, problem_.k, terms == Terms::squares);
+                auto lists = plain_lists<terms>(problem_.queries, lengths.data());
                 for (std::int64_t g = groups * part / parts; g < groups * (part + 1) / parts; ++g)
                     stream_group<terms>(lists, queries.data(), g * Kernel::kStream);
                 found[static_cast<std::size_t>(part)] = found_in(lists, problem_.queries);
@@ -289,9 +237,10 @@ private:
         predict_all(found, 0, problem_.queries);
     }
 
-    /// The last group begins early enough to be whole: of it only those points that nobody has seen.
-    template <Terms terms>
-    void stream_group(ExactLists<Kernel>& lists, const float* queries, std::int64_t first) const {
+    /// The last group begins early enough to be whole: of it only those points that nobody has seen. Their lengths are
+    /// measured once the first query has brought them near.
+    template <Terms terms, class L>
+    void stream_group(L& lists, const float* queries, std::int64_t first) const {
         const std::int64_t begin = std::min<std::int64_t>(first, problem_.points - Kernel::kStream);
         typename Kernel::Stream out;
         for (std::int64_t q = 0; q < problem_.queries; ++q) {
@@ -299,12 +248,29 @@ private:
             Kernel::template stream<terms>({queries + q * problem_.dims, buffers_.point_values + begin, problem_.points,
                                             problem_.dims, lists.limits()[i]},
                                            out);
+            if constexpr (terms == Terms::dots)
+                if (q == 0)
+                    measure_points({buffers_.point_values, problem_.points, problem_.dims, first,
+                                    begin + Kernel::kStream - first});
             for (std::int64_t word = 0; word < Kernel::kStream / 64; ++word) {
                 const std::int64_t seen = std::clamp<std::int64_t>(first - begin - word * 64, 0, 64);
                 const std::uint64_t fresh = seen == 64 ? 0 : ~std::uint64_t{0} << seen;
                 offer_all(lists, i, out.values + word * 64, out.wanted[word] & fresh, begin + word * 64);
             }
         }
+    }
+
+    /// For the values of terms that nothing has screened.
+    template <Terms terms>
+    [[nodiscard]] auto plain_lists(std::int64_t queries, const float* lengths) const {
+        if constexpr (terms == Terms::dots)
+            return CosineLists<Kernel>(queries, problem_.k, lengths, lengths_);
+        else
+            return ExactLists<Kernel>(queries, problem_.k, terms == Terms::squares);
+    }
+
+    void measure_points(const Slice& points) const {
+        measure_lengths<Kernel>(points, origin_.data(), lengths_ + points.first);
     }
 
     // Points in panels
@@ -324,28 +290,40 @@ private:
     template <Terms terms>
     bool prepare_points() {
         constexpr bool kScreened = terms == Terms::products;
-        if (!kScreened && !plan_.packed) return true;
-        bool small = true;
+        if (!kScreened && !plan_.packed && !is_cosine()) return true;
+        bool all = true;
         constexpr std::int64_t kAlone = 1 << 15;  // values that are packed while a second thread wakes up
-#pragma omp parallel for schedule(static) num_threads(threads_) reduction(&& : small) \
+#pragma omp parallel for schedule(static) num_threads(threads_) reduction(&& : all) \
     if (problem_.points * problem_.dims > kAlone)
         for (std::int64_t panel = 0; panel < plan_.panels; ++panel) {
-            const Slice slice = points_of(panel);
-            std::array<double, Kernel::kPoints> squares{};
+            Slice slice = points_of(panel);
+            if (is_cosine()) {
+                measure_points(slice);
+                if (kScreened) slice.lengths = lengths_ + slice.first;
+            }
             if (plan_.packed)
                 Kernel::template pack<Kernel::kPoints>(slice, centre<terms>(), 1.0F,
                                                        panels_ + slice.first * problem_.dims);
             if constexpr (kScreened) {
-                Kernel::template squares<Kernel::kPoints>(slice, centre<terms>(), squares.data());
-                small = small && std::ranges::all_of(squares, may_be_screened);
-                std::ranges::transform(squares, starts_ + slice.first, [&](double s) { return bound_.start(s); });
+                all = prepare_starts(slice) && all;
                 if (plan_.has_rows) pack_rows(slice, rows_ + slice.first * problem_.dims);
             }
         }
-        return small;
+        return all;
     }
 
-    static bool may_be_screened(double square) { return square <= kMostScreened; }
+    /// False if one of the points is none that a screen may see.
+    bool prepare_starts(const Slice& slice) const {
+        float* const starts = starts_ + slice.first;
+        if (is_cosine()) {
+            std::fill_n(starts, Kernel::kPoints, bound_.start(1));
+            return std::all_of(slice.lengths, slice.lengths + slice.count, length_may_be_screened);
+        }
+        std::array<double, Kernel::kPoints> squares{};
+        Kernel::template squares<Kernel::kPoints>(slice, centre_.data(), squares.data());
+        std::ranges::transform(squares, starts, [&](double s) { return bound_.start(s); });
+        return std::ranges::all_of(squares, [](double square) { return square <= kMostScreened; });
+    }
 
     template <Terms terms>
     void run_tasks() {
@@ -374,37 +352,59 @@ private:
         return {query_values_, problem_.queries, problem_.dims, first, std::min(plan_.block, problem_.queries - first)};
     }
 
+    /// Panels of points.
+    struct Part {
+        std::int64_t begin, end;
+    };
+
     /// A block of queries and a part of the points: predictions, or what was found if there are other parts.
     template <Terms terms>
-    void run_task(Results& results, std::int64_t b, std::int64_t part, Found* found) {
-        const Block block(queries_of(b), centre<terms>(), terms == Terms::products ? -2.0F : 1.0F);
-        const std::int64_t begin = plan_.panels * part / plan_.parts, end = plan_.panels * (part + 1) / plan_.parts;
-        if constexpr (terms == Terms::products) {
-            if (gives_up_ || !std::ranges::all_of(block.squares(), may_be_screened)) {
-                const Block plain(queries_of(b), origin_.data(), 1.0F);
-                ExactLists<Kernel> lists(block.count(), problem_.k, true);
-                scan<Terms::squares>(plain, lists, begin, end, true);
-                return keep(results, plain, lists, found);
-            }
-            ScreenedLists<Kernel> lists(block.count(), problem_.k, bound_, point_rows(), block.rows(),
-                                        block.squares().data(), starts_);
-            scan<terms>(block, lists, begin, end, !plan_.packed);
-            keep(results, block, lists, found);
-            note(lists.in_vain(), block.count() * (end - begin) * Kernel::kPoints);
-        } else {
-            ExactLists<Kernel> lists(block.count(), problem_.k, terms == Terms::squares);
-            scan<terms>(block, lists, begin, end, !plan_.packed);
-            keep(results, block, lists, found);
-        }
+    void run_task(Results& results, std::int64_t b, std::int64_t number, Found* found) {
+        const Part part{plan_.panels * number / plan_.parts, plan_.panels * (number + 1) / plan_.parts};
+        const Block block = packed_block<terms>(b);
+        if constexpr (terms != Terms::products)
+            scan_plain<terms>(results, block, part, !plan_.packed, found);
+        else if (gives_up_ || !block.may_be_screened())
+            is_cosine() ? scan_plain<Terms::dots>(results, packed_block<Terms::dots>(b), part, true, found)
+                        : scan_plain<Terms::squares>(results, packed_block<Terms::squares>(b), part, true, found);
+        else if (is_cosine())
+            scan_screened(results, block, CosineForm{block.lengths(), lengths_}, part, found);
+        else
+            scan_screened(results, block, EuclideanForm{}, part, found);
     }
 
-    /// Panels [begin, end) against all of the block's, packed here or before.
+    template <Terms terms>
+    [[nodiscard]] Block packed_block(std::int64_t b) const {
+        constexpr bool kScreened = terms == Terms::products;
+        constexpr float kScale = kScreened ? -2.0F : 1.0F;
+        if (is_cosine()) return Block::with_lengths(queries_of(b), origin_.data(), kScale, kScreened);
+        return Block(queries_of(b), centre<terms>(), kScale);
+    }
+
+    template <Terms terms>
+    void scan_plain(Results& results, const Block& block, Part part, bool packs, Found* found) const {
+        auto lists = plain_lists<terms>(block.count(), block.lengths());
+        scan<terms>(block, lists, part, packs);
+        keep(results, block, lists, found);
+    }
+
+    template <class Form>
+    void scan_screened(Results& results, const Block& block, Form form, Part part, Found* found) {
+        ScreenedLists<Kernel, Form> lists(block.count(), problem_.k, form, bound_, point_rows(), block.rows(),
+                                          block.squares().data(), starts_);
+        scan<Terms::products>(block, lists, part, !plan_.packed);
+        keep(results, block, lists, found);
+        note(lists.in_vain(), block.count() * (part.end - part.begin) * Kernel::kPoints);
+    }
+
+    /// A part's panels against all of the block's, packed here or before.
     template <Terms terms, class L>
-    void scan(const Block& block, L& lists, std::int64_t begin, std::int64_t end, bool packs) const {
+    void scan(const Block& block, L& lists, Part part, bool packs) const {
         typename Kernel::Tile tile;
         std::vector<float> copy(packs ? static_cast<std::size_t>(Kernel::kPoints * problem_.dims) : 0);
-        for (std::int64_t panel = begin; panel < end; ++panel) {
-            const Slice slice = points_of(panel);
+        for (std::int64_t panel = part.begin; panel < part.end; ++panel) {
+            Slice slice = points_of(panel);
+            if (terms == Terms::products && is_cosine()) slice.lengths = lengths_ + slice.first;
             const float* points = packs ? copy.data() : panels_ + slice.first * problem_.dims;
             if (packs) Kernel::template pack<Kernel::kPoints>(slice, centre<terms>(), 1.0F, copy.data());
             for (std::int64_t q = 0; q < block.count(); q += Kernel::kQueries) {
@@ -452,21 +452,20 @@ private:
     const float* query_values_;
     ScreenBound bound_;
     std::vector<float> centre_, origin_;
-    float *starts_, *panels_, *rows_;
+    float *lengths_, *starts_, *panels_, *rows_;
     std::atomic<bool> gives_up_ = false;
 };
 
 template <class Kernel>
 std::size_t workspace(const Problem& problem, const Configuration&, const DeviceInfo& device) {
     const Plan plan = Plan::of<Kernel>(problem, std::max(device.threads, 1));
-    return static_cast<std::size_t>(plan.start_floats<Kernel>() + plan.panel_floats<Kernel>(problem.dims) +
-                                    plan.row_floats(problem)) *
+    return static_cast<std::size_t>(Plan::length_floats(problem) + plan.start_floats<Kernel>() +
+                                    plan.panel_floats<Kernel>(problem.dims) + plan.row_floats(problem)) *
            sizeof(float);
 }
 
 inline Support supports(const Problem& problem) {
     if (problem.metric == Metric::mixed_euclidean) return Support::no("nominal attributes");
-    if (problem.metric == Metric::cosine) return Support::no("the cosine distance");
     if (problem.missing == Missing::allowed) return Support::no("missing values");
     return pipeline_supports(problem);
 }

@@ -7,25 +7,31 @@
 #include <utility>
 #include <vector>
 
+#include "variants/knn/fused/cosine.hpp"
 #include "variants/knn/fused/lists.hpp"
+#include "variants/knn/fused/terms.hpp"
 
 /// Euclidean distances by expanded squares: |x|^2 + |y|^2 - 2xy takes one multiply-add per attribute where
 /// (x - y)^2 takes a subtraction more, but what is left after the subtraction of large squares is not a distance that
 /// anybody should see. So it only says which points cannot be among the k nearest; the others are compared directly.
-/// docs/performance/knn-cpu.md derives the bounds.
+/// Cosine distances are half the squares of those of items at unit length. docs/performance/knn-cpu.md derives the
+/// bounds.
 namespace espalier::knn::fused {
 
-/// With x and y the centred items, s the direct sum that `direct` computes, v the value of a tile:
+/// With x and y the centred items, s the square that the direct form gives, v the value of a tile:
 ///   v + (1 - spread) x^2 <= d^2 <= v + (1 - spread) x^2 + 2 spread (x^2 + y^2) + smallest
-///   s = d^2 within a relative `direct`, if nothing underflows
+///   s = d^2 within a relative `direct` and `off`, if nothing underflows
+/// For the cosine distance x and y are at unit length and d^2 is 2 - 2xy, also where one has no length.
 struct ScreenBound {
     double spread;    ///< of the squares of the items' norms
     double direct;    ///< of the square of the distance
+    double off;       ///< beside it
     double smallest;  ///< what underflow may take
 
-    explicit ScreenBound(std::int64_t dims)
+    ScreenBound(Metric metric, std::int64_t dims)
         : spread(static_cast<double>(2 * dims + 64) * 0x1p-24 * 1.02),
-          direct(static_cast<double>(dims + 4) * 0x1p-24 * 1.02),
+          direct(metric == Metric::cosine ? 0 : static_cast<double>(dims + 4) * 0x1p-24 * 1.02),
+          off(metric == Metric::cosine ? static_cast<double>(2 * dims + 16) * 0x1p-24 * 1.02 : 0),
           smallest(static_cast<double>(4 * dims + 64) * 0x1p-149) {}
 
     /// Of a point: what the sums of a tile start from.
@@ -33,7 +39,10 @@ struct ScreenBound {
 
     /// The largest lower bound that a point may have to be among the k nearest, if k points are as near as `upper`:
     /// direct sums may change the order of their squares, and roots of two neighbours may be one number.
-    [[nodiscard]] double most(double upper) const { return upper * (1 + 2.1 * direct + 0x1p-21) + smallest; }
+    [[nodiscard]] double most(double upper) const { return upper * (1 + 2.1 * direct + 0x1p-21) + 2 * off + smallest; }
+
+    /// Of the square, from that of the distance that the direct form gave.
+    [[nodiscard]] double upper_of(double square) const { return square * (1 + 2 * direct + 0x1p-21) + off + smallest; }
 };
 
 /// Squares up to here leave room for all sums in single precision; what is larger, or not finite, is not screened.
@@ -46,14 +55,34 @@ struct PointRows {
     std::int64_t point_step, attribute_step, dims;
 };
 
+/// The direct form of a distance, and the square that it is screened by.
+struct EuclideanForm {
+    static constexpr Terms kTerms = Terms::squares;
+
+    [[nodiscard]] float distance(float sum, std::size_t, std::int32_t) const { return std::sqrt(sum); }
+    static double square(float distance) { return static_cast<double>(distance) * static_cast<double>(distance); }
+};
+
+struct CosineForm {
+    static constexpr Terms kTerms = Terms::dots;
+    const float* query_lengths;
+    const float* point_lengths;
+
+    [[nodiscard]] float distance(float sum, std::size_t i, std::int32_t point) const {
+        return cosine_distance(sum, query_lengths[i], point_lengths[point]);
+    }
+    static double square(float distance) { return 2 * static_cast<double>(distance); }
+};
+
 /// For tiles of expanded squares. A key is an upper bound of the square; `finish` makes it the distance.
-template <class Kernel>
+template <class Kernel, class Form>
 class ScreenedLists : public Lists<Kernel> {
 public:
     /// `queries` lie side by side, `squares` are those of their norms after centring, `starts` those of the points.
-    ScreenedLists(std::int64_t count, std::int64_t k, const ScreenBound& bound, const PointRows& points,
+    ScreenedLists(std::int64_t count, std::int64_t k, Form form, const ScreenBound& bound, const PointRows& points,
                   const float* queries, const double* squares, const float* starts)
         : Lists<Kernel>(count, k),
+          form_(form),
           bound_(bound),
           point_rows_(points),
           queries_(queries),
@@ -127,11 +156,7 @@ private:
             keys[j] = list_key(static_cast<float>(upper_of(value_of(keys[j]))));
     }
 
-    /// Of the square, from the distance that the direct form gave.
-    [[nodiscard]] double upper_of(float distance) const {
-        const auto exact = static_cast<double>(distance);
-        return exact * exact * (1 + 2 * bound_.direct + 0x1p-21) + bound_.smallest;
-    }
+    [[nodiscard]] double upper_of(float distance) const { return bound_.upper_of(Form::square(distance)); }
 
     /// Rounded up, and beyond: what is at the limit is turned away.
     void limit(std::size_t i, double most) {
@@ -150,12 +175,14 @@ private:
             const std::size_t count = std::min(at.size(), all - first);
             for (std::size_t j = 0; j < at.size(); ++j)
                 at[j] = point_rows_.values + point_rows_.point_step * points[first + std::min(j, count - 1)];
-            Kernel::direct(queries_ + static_cast<std::int64_t>(i) * point_rows_.dims, at.data(),
-                           point_rows_.attribute_step, point_rows_.dims, sums.data());
-            for (std::size_t j = 0; j < count; ++j) keys[first + j] = list_key(std::sqrt(sums[j]));
+            Kernel::template direct<Form::kTerms>(queries_ + static_cast<std::int64_t>(i) * point_rows_.dims, at.data(),
+                                                  point_rows_.attribute_step, point_rows_.dims, sums.data());
+            for (std::size_t j = 0; j < count; ++j)
+                keys[first + j] = list_key(form_.distance(sums[j], i, points[first + j]));
         }
     }
 
+    Form form_;
     ScreenBound bound_;
     PointRows point_rows_;
     const float* queries_;

@@ -8,6 +8,7 @@ namespace espalier::knn::fused {
 /// What a tile adds up, attribute by attribute.
 enum class Terms {
     products,    ///< x y, from a start of the point's: one multiply-add. The queries come multiplied by -2
+    dots,        ///< x y, from zero
     squares,     ///< (x - y)^2, by a multiply-add
     magnitudes,  ///< |x - y|
     largest,     ///< |x - y|, of which the largest is kept
@@ -21,9 +22,9 @@ enum class Terms {
 ///       false if every value is at or beyond its query's limit; else the values and which ones are not
 ///   template <Terms> static void stream(const StreamInput&, StreamValues&)
 ///       the same for one query, points as they lie in their table
-///   static void direct(const float* query, const float* const* points, std::int64_t step, std::int64_t dims, float*
-///   sums)
-///       squares, as above, of any points: value a of point j is points[j][a * step]
+///   template <Terms> static void direct(const float* query, const float* const* points, std::int64_t step,
+///                                       std::int64_t dims, float* sums)
+///       squares or dots, as above, of any points: value a of point j is points[j][a * step]
 ///   static std::int32_t bound(...)               bound_of
 ///   template <int kWidth> static void pack(...), squares(...)   pack_panel, sum_squares
 /// All forms of one term add up in the order of the attributes, so that they give the same.

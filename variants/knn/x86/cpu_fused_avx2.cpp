@@ -25,7 +25,7 @@ struct Avx2 {
 
     template <Terms terms>
     ESPALIER_INLINE static Floats add(Floats sum, Floats x, Floats y) {
-        if constexpr (terms == Terms::products) return _mm256_fmadd_ps(x, y, sum);
+        if constexpr (terms == Terms::products || terms == Terms::dots) return _mm256_fmadd_ps(x, y, sum);
         const __m256 difference = _mm256_sub_ps(x, y);
         if constexpr (terms == Terms::squares) return _mm256_fmadd_ps(difference, difference, sum);
         const __m256 magnitude = _mm256_andnot_ps(_mm256_set1_ps(-0.0F), difference);
@@ -55,7 +55,7 @@ Support supports(const Problem& problem, const Configuration&, const DeviceInfo&
 Variant<Problem> cpu_fused_avx2() {
     return {.role = Role::modern,
             .summary = "distances screened in registers, 4 queries x 24 points at once, by expanded squares",
-            .limits = "AVX2 and FMA; k <= 1,024; euclidean, manhattan or chebyshev, nothing missing",
+            .limits = "AVX2 and FMA; k <= 1,024; no nominal attributes, nothing missing",
             .tolerance = kPipeline,
             .space = {},
             .supports = supports,

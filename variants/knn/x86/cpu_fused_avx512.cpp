@@ -27,7 +27,7 @@ struct Avx512 {
 
     template <Terms terms>
     ESPALIER_INLINE static Floats add(Floats sum, Floats x, Floats y) {
-        if constexpr (terms == Terms::products) return _mm512_fmadd_ps(x, y, sum);
+        if constexpr (terms == Terms::products || terms == Terms::dots) return _mm512_fmadd_ps(x, y, sum);
         const __m512 difference = _mm512_sub_ps(x, y);
         if constexpr (terms == Terms::squares) return _mm512_fmadd_ps(difference, difference, sum);
         const __m512 magnitude =
@@ -57,7 +57,7 @@ Support supports(const Problem& problem, const Configuration&, const DeviceInfo&
 Variant<Problem> cpu_fused_avx512() {
     return {.role = Role::modern,
             .summary = "distances screened in registers, 8 queries x 48 points at once, by expanded squares",
-            .limits = "AVX-512 (F, BW, DQ, VL); k <= 1,024; euclidean, manhattan or chebyshev, nothing missing",
+            .limits = "AVX-512 (F, BW, DQ, VL); k <= 1,024; no nominal attributes, nothing missing",
             .tolerance = kPipeline,
             .space = {},
             .supports = supports,

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "variants/knn/fused/pipeline.hpp"
-#include "variants/knn/x86/direct_squares.hpp"
+#include "variants/knn/x86/direct_sums.hpp"
 
 #ifndef ESPALIER_TARGET
 #error "the file that includes this names its instruction set: target(...)"
@@ -100,9 +100,10 @@ struct VectorTiles {
         }
     }
 
+    template <Terms terms>
     static void direct(const float* query, const float* const* points, std::int64_t step, std::int64_t dims,
                        float* sums) {
-        fused::direct_squares(query, points, step, dims, sums);
+        fused::direct_sums<terms>(query, points, step, dims, sums);
     }
 
     __attribute__((ESPALIER_TARGET)) static std::int32_t bound(const std::int32_t* keys, std::size_t count,
