@@ -4,7 +4,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 
 #include "kernels/core/device_info.hpp"
 #include "kernels/core/selector.hpp"
@@ -21,8 +20,8 @@ std::int64_t dissimilarity(const DeviceTraits& device, const DeviceTraits& train
 /// Empty if nothing that is known differs.
 std::string difference(const DeviceTraits& device, const DeviceTraits& trained);
 
-/// Goes through the trees for a device's kind, the most similar device's first; ties go to the first in the table.
-/// The tree of the very key comes before all others.
+/// Goes through the trees for a device's kind, the most similar device's first; of devices as similar the tree that
+/// more problems were measured for, then the first in the table. The tree of the very key comes before all others.
 template <class P>
 class SimilarTrees {
 public:
@@ -34,25 +33,38 @@ public:
             for (const Selector<P>& tree : all_)
                 if (tree.device.kind == device_.kind && tree.device_key == device_.key) return exact_ = &tree;
         const DeviceTraits traits = traits_of(device_);
-        const Selector<P>* nearest = nullptr;
+        Rank nearest{0, nullptr};
         for (const Selector<P>& tree : all_) {
             if (&tree == exact_ || tree.device.kind != device_.kind) continue;
             const Rank rank{dissimilarity(traits, tree.device), &tree};
-            if (rank <= last_ || (nearest && rank >= Rank{least_, nearest})) continue;
-            nearest = &tree;
-            least_ = rank.first;
+            if (!before(last_, rank) || (nearest.tree && !before(rank, nearest))) continue;
+            nearest = rank;
         }
-        last_ = {least_, nearest};
-        return nearest;
+        if (nearest.tree) last_ = nearest;
+        return nearest.tree;
     }
 
 private:
-    using Rank = std::pair<std::int64_t, const Selector<P>*>;
+    struct Rank {
+        std::int64_t unlike;
+        const Selector<P>* tree;
+    };
+
+    static bool before(const Rank& a, const Rank& b) {
+        if (a.unlike != b.unlike || a.tree == b.tree) return a.unlike < b.unlike;
+        const int problems = problems_of(*a.tree), others = problems_of(*b.tree);
+        return problems != others ? problems > others : a.tree < b.tree;
+    }
+
+    static int problems_of(const Selector<P>& tree) {
+        int all = 0;
+        for (const Leaf<P>& leaf : tree.leaves) all += leaf.problems;
+        return all;
+    }
 
     std::span<const Selector<P>> all_;
     const DeviceInfo& device_;
     const Selector<P>* exact_ = nullptr;
-    std::int64_t least_ = 0;
     Rank last_{-1, nullptr};
     int place_ = 0;
 };

@@ -224,6 +224,17 @@ TEST_F(EvidenceTest, AVariantThatCameLaterIsImputed) {
     EXPECT_TRUE(mentions(evidence, "are imputed by forests"));
 }
 
+TEST_F(EvidenceTest, WhatAnEarlierSourceDeclinedIsImputed) {
+    const auto all = synthetic::problems();
+    for (CaseRecord& r : records)
+        if (r.variant == "beta" && std::find(all.begin(), all.end(), r.problem) - all.begin() < 50)
+            r.status = Status::unsupported, r.reason = "not then";
+    const Evidence evidence = read();
+    EXPECT_EQ(evidence.matrix.rows(), 75U);
+    EXPECT_EQ(evidence.matrix.count(CellState::imputed), 50U);
+    EXPECT_TRUE(mentions(evidence, "are imputed by forests"));
+}
+
 TEST_F(EvidenceTest, HolesAreTrainedOnIfAllowed) {
     std::erase_if(records,
                   [](const CaseRecord& r) { return r.variant == "beta" && r.problem == synthetic::problems()[7]; });

@@ -59,6 +59,13 @@ TEST(SimilarTrees, CpuOfTheSameDesignWinsAmongEqualThreads) {
     EXPECT_EQ(order(trees, cpu_device(8, Isa::avx2, "zen3")), "a b c");
 }
 
+TEST(SimilarTrees, MoreMeasuredProblemsWinAmongDevicesAsSimilar) {
+    const std::vector trees{vector_tree("few", 8, Isa::avx2), cpu_tree("many", 8, Isa::avx2),
+                            cpu_tree("as_many", 8, Isa::avx2)};
+    EXPECT_EQ(order(trees, cpu_device(8, Isa::avx2)), "many as_many few");
+    EXPECT_EQ(order({trees[1], trees[0]}, cpu_device(8, Isa::avx2)), "many few");
+}
+
 TEST(SimilarTrees, CpuOfTheSameMakerWinsAmongOtherDesigns) {
     const std::vector trees{cpu_tree("intel", 8, Isa::avx2, "haswell"), cpu_tree("amd", 8, Isa::avx2, "zen3")};
     EXPECT_EQ(order(trees, cpu_device(8, Isa::avx2, "zen5")), "amd intel");
