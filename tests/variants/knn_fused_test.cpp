@@ -206,6 +206,20 @@ TEST_P(Fused, ItemsWithoutALength) {
         }
 }
 
+/// Of few queries lengths are measured only where a point may be near: one by one, by groups, and by different threads.
+TEST_P(Fused, LengthsOfPointsThatMayBeNear) {
+    for (const std::int64_t points : {129, 1000, 5000})
+        for (const int same : {1, 40}) {
+            const auto value = [&](std::int64_t item, std::int64_t attribute, std::mt19937& random) {
+                const auto turned = static_cast<float>((item / same * 7 + attribute * attribute) % 13 - 6);
+                return turned * std::exp2(static_cast<float>(item % 60 - 30)) +
+                       (same == 1 ? std::uniform_real_distribution<float>(-1, 1)(random) : 0.0F);
+            };
+            expect_direct({.queries = 3, .points = points, .dims = 17, .k = 4, .metric = Metric::cosine}, value,
+                          std::to_string(points) + " points, as often as " + std::to_string(same));
+        }
+}
+
 /// Closer together than the product's roundings: the screen leaves all of them.
 TEST_P(Fused, AlmostTheSameDirection) {
     for (const std::int64_t queries : {5, 300}) {

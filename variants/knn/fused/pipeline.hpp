@@ -237,25 +237,29 @@ private:
         predict_all(found, 0, problem_.queries);
     }
 
-    /// The last group begins early enough to be whole: of it only those points that nobody has seen. Their lengths are
-    /// measured once the first query has brought them near.
+    /// The last group begins early enough to be whole: of it only those points that nobody has seen.
     template <Terms terms, class L>
     void stream_group(L& lists, const float* queries, std::int64_t first) const {
         const std::int64_t begin = std::min<std::int64_t>(first, problem_.points - Kernel::kStream);
         typename Kernel::Stream out;
         for (std::int64_t q = 0; q < problem_.queries; ++q) {
             const auto i = static_cast<std::size_t>(q);
-            Kernel::template stream<terms>({queries + q * problem_.dims, buffers_.point_values + begin, problem_.points,
-                                            problem_.dims, lists.limits()[i]},
-                                           out);
-            if constexpr (terms == Terms::dots)
-                if (q == 0)
-                    measure_points({buffers_.point_values, problem_.points, problem_.dims, first,
-                                    begin + Kernel::kStream - first});
+            StreamInput in{queries + q * problem_.dims, buffers_.point_values + begin, problem_.points, problem_.dims,
+                           lists.limits()[i]};
+            if constexpr (terms == Terms::dots) {
+                in.limit = lists.most_distance(i) + off_by_lengths(problem_.dims);
+                in.length = lists.query_length(i);
+            }
+            Kernel::template stream<terms>(in, out);
             for (std::int64_t word = 0; word < Kernel::kStream / 64; ++word) {
                 const std::int64_t seen = std::clamp<std::int64_t>(first - begin - word * 64, 0, 64);
                 const std::uint64_t fresh = seen == 64 ? 0 : ~std::uint64_t{0} << seen;
-                offer_all(lists, i, out.values + word * 64, out.wanted[word] & fresh, begin + word * 64);
+                const std::uint64_t wanted = out.wanted[word] & fresh;
+                if constexpr (terms == Terms::dots)
+                    measure_wanted<Kernel>(
+                        {buffers_.point_values, problem_.points, problem_.dims, begin + word * 64, 64}, wanted,
+                        origin_.data(), lengths_ + begin + word * 64);
+                offer_all(lists, i, out.values + word * 64, wanted, begin + word * 64);
             }
         }
     }

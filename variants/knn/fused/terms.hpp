@@ -21,7 +21,8 @@ enum class Terms {
 ///   template <Terms> static bool tile(const TileInput&, TileValues&)
 ///       false if every value is at or beyond its query's limit; else the values and which ones are not
 ///   template <Terms> static void stream(const StreamInput&, StreamValues&)
-///       the same for one query, points as they lie in their table
+///       the same for one query, points as they lie in their table. Of `dots` the limit is a cosine distance, and what
+///       is of interest goes by lengths in single precision: all whose squares are not within the two bounds below
 ///   template <Terms> static void direct(const float* query, const float* const* points, std::int64_t step,
 ///                                       std::int64_t dims, float* sums)
 ///       squares or dots, as above, of any points: value a of point j is points[j][a * step]
@@ -47,9 +48,13 @@ struct StreamInput {
     const float* points;  ///< the first of the points: attribute a at [a * step]
     std::int64_t step, dims;
     float limit;
+    float length = 0;  ///< of `dots`: the query's
 };
 
 inline constexpr int kStreamWords = 2;
+
+/// Squares of lengths in single precision that lose nothing to underflow and do not overflow.
+inline constexpr float kLeastSquare = 0x1p-80F, kMostSquare = 0x1p120F;
 
 template <int kPoints>
 struct StreamValues {

@@ -34,6 +34,12 @@ struct Avx2 {
         return _mm256_castsi256_ps(_mm256_max_epi32(_mm256_castps_si256(sum), _mm256_castps_si256(magnitude)));
     }
 
+    /// 1 - xy / (|x| |y|) of products, squares of y and |x|.
+    ESPALIER_INLINE static Floats cosine(Floats dots, Floats squares, Floats length) {
+        const __m256 lengths = _mm256_mul_ps(length, _mm256_sqrt_ps(squares));
+        return _mm256_sub_ps(_mm256_set1_ps(1), _mm256_div_ps(dots, lengths));
+    }
+
     ESPALIER_INLINE static Wanted none() { return _mm256_setzero_ps(); }
     ESPALIER_INLINE static Wanted wanted(Floats values, Floats limit) {
         return _mm256_cmp_ps(values, limit, _CMP_NGE_UQ);

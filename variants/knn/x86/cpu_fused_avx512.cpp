@@ -38,6 +38,12 @@ struct Avx512 {
             _mm512_maskz_max_epi32(kAll, _mm512_castps_si512(sum), _mm512_castps_si512(magnitude)));
     }
 
+    /// 1 - xy / (|x| |y|) of products, squares of y and |x|.
+    ESPALIER_INLINE static Floats cosine(Floats dots, Floats squares, Floats length) {
+        const __m512 lengths = _mm512_mul_ps(length, _mm512_maskz_sqrt_ps(kAll, squares));
+        return _mm512_sub_ps(_mm512_set1_ps(1), _mm512_div_ps(dots, lengths));
+    }
+
     ESPALIER_INLINE static Wanted none() { return 0; }
     ESPALIER_INLINE static Wanted wanted(Floats values, Floats limit) {
         return _mm512_cmp_ps_mask(values, limit, _CMP_NGE_UQ);

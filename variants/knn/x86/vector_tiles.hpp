@@ -77,15 +77,18 @@ struct VectorTiles {
     template <Terms terms>
     __attribute__((ESPALIER_TARGET)) static void stream(const fused::StreamInput& in, Stream& out) {
         constexpr int kGroups = kStream / kLanes, kPerWord = 64 / kLanes, kPerLine = 16 / kLanes;
-        Floats sums[kGroups];
+        Floats sums[kGroups], squares[kGroups];
 #pragma GCC unroll 8
-        for (int v = 0; v < kGroups; ++v) sums[v] = Vectors::zero();
+        for (int v = 0; v < kGroups; ++v) sums[v] = squares[v] = Vectors::zero();
         const float* y = in.points;
         for (std::int64_t a = 0; a < in.dims; ++a, y += in.step) {
             const Floats value = Vectors::all(in.query + a);
 #pragma GCC unroll 8
             for (int v = 0; v < kGroups; ++v) {
-                sums[v] = Vectors::template add<terms>(sums[v], value, Vectors::load(y + kLanes * v));
+                const Floats values = Vectors::load(y + kLanes * v);
+                sums[v] = Vectors::template add<terms>(sums[v], value, values);
+                if constexpr (terms == Terms::dots)
+                    squares[v] = Vectors::template add<terms>(squares[v], values, values);
                 // The next points are many attributes away: nothing else would know of them.
                 if (v % kPerLine == 0)
                     _mm_prefetch(reinterpret_cast<const char*>(y + kStream + kLanes * v), _MM_HINT_T0);
@@ -96,7 +99,9 @@ struct VectorTiles {
 #pragma GCC unroll 8
         for (int v = 0; v < kGroups; ++v) {
             Vectors::store(out.values + kLanes * v, sums[v]);
-            out.wanted[v / kPerWord] |= Vectors::bits(Vectors::wanted(sums[v], limit)) << (v % kPerWord * kLanes);
+            const Wanted wanted =
+                terms == Terms::dots ? near(sums[v], squares[v], in.length, limit) : Vectors::wanted(sums[v], limit);
+            out.wanted[v / kPerWord] |= Vectors::bits(wanted) << (v % kPerWord * kLanes);
         }
     }
 
@@ -120,6 +125,16 @@ struct VectorTiles {
     template <int kWidth>
     __attribute__((ESPALIER_TARGET)) static void squares(const fused::Slice& slice, const float* centre, double* sums) {
         fused::sum_squares<kWidth>(slice, centre, sums);
+    }
+
+private:
+    /// Cosine distances below the limit, and what is too short or too long to tell.
+    __attribute__((ESPALIER_TARGET, always_inline)) static Wanted near(Floats dots, Floats squares, float length,
+                                                                       Floats limit) {
+        const Floats distances = Vectors::cosine(dots, squares, Vectors::all(length));
+        const Wanted odd = Vectors::either(Vectors::wanted(squares, Vectors::all(fused::kLeastSquare)),
+                                           Vectors::wanted(Vectors::all(fused::kMostSquare), squares));
+        return Vectors::either(Vectors::wanted(distances, limit), odd);
     }
 };
 
