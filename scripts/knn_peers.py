@@ -15,6 +15,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import statistics
 import subprocess
 import sys
@@ -390,6 +391,13 @@ def parsed_problem(text):
     return problem
 
 
+def keep_device(kept):
+    """What the device was, for whoever reads its peers alone."""
+    known, copy = kept / "device.json", kept / "peers" / "device.json"
+    if known.exists() and not copy.exists():
+        shutil.copyfile(known, copy)
+
+
 def missing_modules(peers):
     missing = []
     for peer in {*peers, "numpy"}:
@@ -440,6 +448,7 @@ def main():
         rows += found
         if not arguments.show:  # whatever happens to the next one
             records.keep(kept / "peers" / "knn.jsonl.xz", found)
+            keep_device(kept)
     if not arguments.show:
         print(f"peers: kept {kept / 'peers/knn.jsonl.xz'}")
     if wrong := sorted({row["variant"] for row in rows if row["status"] != "ok"}):
