@@ -220,6 +220,17 @@ TEST_P(Fused, LengthsOfPointsThatMayBeNear) {
         }
 }
 
+/// Products of lengths in single precision that are 0 or infinite say nothing.
+TEST_P(Fused, QueriesOfOtherMagnitudesThanThePoints) {
+    for (const float scale : {1e-34F, 1e-30F, 1e25F, 1e35F}) {
+        Tables data = tables({.queries = 4, .points = 700, .dims = 6, .k = 9, .metric = Metric::cosine}, uniform);
+        for (float& value : data.queries) value *= scale;
+        for (float& value : data.points) value *= scale < 1 ? 1e-11F : 1e3F;
+        for (const int threads : {1, 2})
+            EXPECT_TRUE(run(data, threads) == expected(data)) << scale << ", " << threads << " threads";
+    }
+}
+
 /// Closer together than the product's roundings: the screen leaves all of them.
 TEST_P(Fused, AlmostTheSameDirection) {
     for (const std::int64_t queries : {5, 300}) {

@@ -73,8 +73,12 @@ public:
           point_lengths_(point_lengths) {}
 
     [[nodiscard]] const float* limits() const { return none_.data(); }
-    /// What is at or beyond it is none of the query's nearest.
-    [[nodiscard]] float most_distance(std::size_t i) const { return nearest_.limits()[i]; }
+    /// What is at or beyond it by lengths in single precision is none of the query's nearest; NaN, below which
+    /// everything is, of queries that are too short or too long for them.
+    [[nodiscard]] float most_distance(std::size_t i, std::int64_t dims) const {
+        const bool usual = query_lengths_[i] > 0 && length_may_be_screened(query_lengths_[i]);
+        return usual ? nearest_.limits()[i] + off_by_lengths(dims) : none_.front();
+    }
     [[nodiscard]] float query_length(std::size_t i) const { return query_lengths_[i]; }
 
     void offer(std::size_t i, float dot, std::int64_t point) {

@@ -247,7 +247,7 @@ private:
             StreamInput in{queries + q * problem_.dims, buffers_.point_values + begin, problem_.points, problem_.dims,
                            lists.limits()[i]};
             if constexpr (terms == Terms::dots) {
-                in.limit = lists.most_distance(i) + off_by_lengths(problem_.dims);
+                in.limit = lists.most_distance(i, problem_.dims);
                 in.length = lists.query_length(i);
             }
             Kernel::template stream<terms>(in, out);
