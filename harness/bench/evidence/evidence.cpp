@@ -166,7 +166,7 @@ private:
         if (imputed == 0) return matrix.log_times.clear();
         impute(matrix, matrix.all());
         reading_.notice(std::to_string(imputed) + " of " + std::to_string(imputed + matrix.count(CellState::measured)) +
-                        " times are imputed by forests: the sweep's time did not suffice for them");
+                        " times are imputed by forests: there was no time for them, or their source declined them");
     }
 
     /// Of a candidate that supports the problem today: the source that was measured may have declined it.

@@ -133,7 +133,9 @@ std::size_t isa_in(std::string_view key) {
 /// richer one's were made for variants that the CPU has not got (distance, AVX2's without AVX2: 1.154). The Emerald
 /// Rapids' k-NN is of one grid, measured when cosine distances were `cpu_two_stage`'s alone (1.264).
 double most_cost(const std::string& key, const std::string& family, const Cost& cost) {
-    if (family == "knn" && key.starts_with("cpu-intel-")) return 1.30;
+    const auto is_emerald_rapids = [](const auto& tree) { return tree.first.starts_with("cpu-emeraldrapids-"); };
+    if (family == "knn" && key == "cpu-intel-6-167-avx512vnni-2t" && std::ranges::all_of(cost.trees, is_emerald_rapids))
+        return 1.30;
     const auto is_poorer = [&](const auto& tree) { return isa_in(tree.first) < isa_in(key); };
     if (std::ranges::all_of(cost.trees, is_poorer)) return cost.baseline;
     const bool own_makers =
