@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -318,6 +321,18 @@ void use_wisdom(const std::string& file) {
     if (!loaded.ignored.empty()) to_stderr("warning: {}\n", loaded.ignored);
 }
 
+/// What is learned is appended when it is known: whether it can be shows now, not after minutes of measuring.
+void refuse_without_access(const std::string& file) {
+    const bool exists = access(file.c_str(), F_OK) == 0;
+    const std::string folder = std::filesystem::path(file).parent_path().string();
+    const char* const changed = exists ? file.c_str() : folder.empty() ? "." : folder.c_str();
+    if (access(changed, exists ? W_OK : W_OK | X_OK) == 0) return;
+    throw Failure(ExitCode::bad_data,
+                  fmt::format("{}: nothing can be appended to it: {}: name a file in a folder that is there and can be "
+                              "written",
+                              printable(file), std::strerror(errno)));
+}
+
 }  // namespace
 
 void tune_problems(const TuneProblemsOptions& options, ExitCode& code) {
@@ -326,6 +341,7 @@ void tune_problems(const TuneProblemsOptions& options, ExitCode& code) {
                       {{"--problems", options.problems}});
     const std::vector<ListedProblem> listed = read_listed_problems(options.problems);
     use_wisdom(wisdom);
+    if (!options.dry_run) refuse_without_access(wisdom);
     const Tuner tuner(options);
     const StopOnSignals stopping;
     const Watch watch;

@@ -128,7 +128,10 @@ TEST_F(TuneProblems, FilesAreCheckedBeforeAnythingIsMeasured) {
     EXPECT_EQ(read_bytes(list), "family=histogram problem=bytes=1000\n");
     EXPECT_EQ(tune(folder_ / "missing", output()).code, 4);
     EXPECT_EQ(tune(list, "--output " + quoted(folder_.path().string())).code, 4);
-    EXPECT_EQ(tune(list, "--output " + quoted(folder_ / "missing/w")).code, 4);
+    const Finished nowhere = tune(list, "--output " + quoted(folder_ / "missing/w"));
+    EXPECT_EQ(nowhere.code, 4);
+    expect_holds(nowhere.err, {"missing/w: nothing can be appended to it", "name a file in a folder that is there"});
+    EXPECT_EQ(nowhere.err.find("measured into"), std::string::npos) << "before anything is measured";
     const Finished garbage = tune(folder_.file("list", "family=histogram problem=bytes=1\ngarbage\n"), output());
     EXPECT_EQ(garbage.code, 4);
     expect_holds(garbage.err, {"line 2: 'garbage' is no name=value: mend the line, or remove it"});
