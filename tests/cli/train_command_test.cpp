@@ -293,6 +293,49 @@ TEST_F(TrainCommand, LearnsFromDevicesThatAreAlike) {
     EXPECT_EQ(data(), alone);
 }
 
+// A CPU of which little was measured gets the tree of its like where that chooses better here, and its own where not.
+TEST_F(TrainCommand, ShipsTheTreeOfARelativeThatChoosesBetter) {
+    const Family& family = *find_family("convolution_2d");
+    const auto devices = invented_devices();
+    const DeviceInfo brief = *std::ranges::find(devices, "cpu-avx512-64t", &DeviceInfo::key);
+    const std::vector<std::string> all = family.default_problems(brief.kind, Effort::standard);
+    std::vector<std::string> few;
+    for (std::size_t i = 0; i < all.size(); i += 4) few.push_back(all[i]);
+    DeviceResults swept{.device = brief, .cases = invented_sweep(family, brief, few, 3)};
+    save_results(results_ / brief.key, swept);
+    DeviceInfo like = brief;
+    like.key = "cpu-avx512-64t-like";
+    const auto sweep_like = [&](std::uint64_t seed) {
+        save_results(results_ / like.key, {.device = like, .cases = invented_sweep(family, like, all, seed)});
+    };
+    sweep_like(3);  // the same choices are fast there
+    const auto entry = [&] {
+        const auto summary = nlohmann::json::parse(read_bytes((results_ / brief.key / "selector.json").string()));
+        return summary.at("families").at("convolution_2d");
+    };
+
+    ASSERT_EQ(train("--device cpu-avx512-64t-like").code, 0);
+    const auto left = train("--device cpu-avx512-64t");
+    ASSERT_EQ(left.code, 0) << left.err;
+    expect_holds(left.err, {"convolution_2d: the tree of cpu-avx512-64t-like is used: it rests on "});
+    EXPECT_FALSE(std::filesystem::exists(selector(brief.key)));
+    EXPECT_EQ(entry().at("shipped").at("device_key"), like.key);
+    EXPECT_LT(entry().at("shipped").at("regret_geomean"), entry().at("shipped").at("own_held_out"));
+    EXPECT_EQ(train("--device cpu-avx512-64t --check").code, 0);
+    EXPECT_EQ(train("--device cpu-avx512-64t --trees").code, 0);
+    EXPECT_FALSE(std::filesystem::exists(selector(brief.key))) << "what was found by evaluating stays so";
+    static_cast<void>(folder_.file("selectors/convolution_2d/cpu-avx512-64t.tree", "somebody's"));
+    const auto there = train("--device cpu-avx512-64t --check");
+    EXPECT_EQ(there.code, 4);
+    expect_holds(there.err, {"cpu-avx512-64t.tree: is not to be there"});
+
+    sweep_like(8);  // others are
+    ASSERT_EQ(train("--device cpu-avx512-64t-like").code, 0);
+    ASSERT_EQ(train("--device cpu-avx512-64t").code, 0);
+    EXPECT_TRUE(std::filesystem::exists(selector(brief.key)));
+    EXPECT_FALSE(entry().contains("shipped"));
+}
+
 TEST_F(TrainCommand, RefusesHoles) {
     auto results = load_results(results_ / "gpu-sm90");
     results.missing.push_back({"", "", 2, "shard 2 of 4 is missing"});

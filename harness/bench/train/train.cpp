@@ -16,6 +16,7 @@
 #include "harness/bench/learn/feasibility.hpp"
 #include "harness/bench/learn/others.hpp"
 #include "harness/bench/learn/tree_for.hpp"
+#include "harness/bench/train/relatives.hpp"
 #include "kernels/dispatch/tree_file.hpp"
 #include "kernels/json/bad_data.hpp"
 #include "kernels/json/checked_json.hpp"
@@ -74,7 +75,7 @@ ordered_json kept(const ordered_json& before, const char* member, const std::str
 
 TrainedFile compare(const fs::path& path, std::string contents) {
     const auto now = read_file(path);
-    TrainedFile file{path, std::move(contents), now.has_value(), now == file.contents, 0};
+    TrainedFile file{path, std::move(contents), now.has_value(), now == file.contents, false, 0};
     if (file.same) return file;
     file.first_difference = 1;
     if (!now) return file;
@@ -197,6 +198,31 @@ void learn_beside(const Family& family, std::span<const OtherResults> others, co
     if (matrices.empty()) return;
     evidence.data_sha256 = sha256(sources);
     learn_beside(evidence.matrix, matrices);
+}
+
+/// A device of which little was measured is not to choose worse than without a tree of its own: where the tree that the
+/// library would ask then rests on more problems and costs less on what was measured here, that one is shipped, and
+/// this is what selector.json says of it; else null. GPUs whose results lie together have learned from each other, and
+/// no tree is judged by times that it has seen.
+ordered_json shipped_instead(const Trained& own, const DeviceInfo& device, const TrainingFolders& folders,
+                             std::vector<std::string>& notices) {
+    std::vector<fs::path> trees{folders.output};
+    if (!folders.evidence_trees.empty()) trees.insert(trees.begin(), folders.evidence_trees);
+    if (own.weighting || (trees.size() == 1 && device.kind != DeviceKind::cpu)) return nullptr;
+    const std::string family(own.family->name());
+    const auto relative = nearest_relative(trees, family, device);
+    const auto cost = relative ? beside_relative(own, device, *relative) : std::nullopt;
+    if (!cost || !is_better(*relative, *cost, own)) return nullptr;
+    notices.push_back(
+        fmt::format("{}: the tree of {} is used: it rests on {} problems, and costs {:.3f} on {} of this device; its "
+                    "own rests on {}, "
+                    "and costs {:.3f} on those that it had not seen",
+                    family, relative->device_key, relative->problems, cost->relative, cost->problems,
+                    own.evidence.matrix.rows(), cost->own));
+    return {{"device_key", relative->device_key},
+            {"problems", relative->problems},
+            {"regret_geomean", rounded(cost->relative)},
+            {"own_held_out", rounded(cost->own)}};
 }
 
 }  // namespace
@@ -354,10 +380,14 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
             summaries[name] = summary(now, before);
             keep_unseen(before, now, tree, summaries[name], trained.notices);
             keep_predicted(before, now, summaries[name]);
+            if (auto relative = shipped_instead(now, results.device, folders, trained.notices); !relative.is_null())
+                summaries[name]["shipped"] = std::move(relative);
         }
         if (!now.forest.empty()) forests.push_back(compare(forest, now.forest));
         trained.diffs.push_back(earlier ? compare(*earlier, now, results.device) : std::nullopt);
         trained.files.push_back(compare(path, tree));
+        trained.files.back().unwanted = summaries.contains(name) && summaries[name].is_object() &&
+                                        summaries[name].contains("shipped");  // without evaluation as it was
     }
     std::ranges::move(forests, std::back_inserter(trained.files));
     if (trained.families.empty() || !options.evaluate) return trained;

@@ -54,6 +54,7 @@ struct TrainedFile {
     std::string contents;
     bool exists = false;
     bool same = false;             ///< the file holds exactly `contents`
+    bool unwanted = false;         ///< there should be none: another device's tree is shipped
     std::size_t first_difference;  ///< number of the first line that differs, from 1; 0 if the same
 };
 
@@ -70,7 +71,8 @@ struct TrainedDevice {
 struct TrainingFolders {
     std::filesystem::path results = "results";
     std::filesystem::path output = "kernels/selectors";
-    std::filesystem::path evidence;  ///< more results to learn from, of devices that are alike; empty: none
+    std::filesystem::path evidence{};        ///< more results to learn from, of devices that are alike; empty: none
+    std::filesystem::path evidence_trees{};  ///< the trees of these, which may be shipped for a device; empty: none
 };
 
 /// SHA-256 of the file that weighed the problems of the tree with this text; empty if none did, and if it is no tree.

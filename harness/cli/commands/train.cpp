@@ -131,9 +131,11 @@ std::string other_weights(const learn::TrainedFile& file) {
 bool report_differences(const learn::TrainedDevice& trained) {
     bool any = false;
     for (const learn::TrainedFile& file : trained.files) {
-        if (file.same) continue;
+        if (file.unwanted ? !file.exists : file.same) continue;
         any = true;
-        if (const std::string weights = other_weights(file); !weights.empty())
+        if (file.unwanted)
+            to_stderr("{}: is not to be there: another device's tree chooses better\n", file.path.string());
+        else if (const std::string weights = other_weights(file); !weights.empty())
             to_stderr("{}: {}\n", file.path.string(), weights);
         else if (file.exists)
             to_stderr("{}: differs from line {} on\n", file.path.string(), file.first_difference);
@@ -172,10 +174,16 @@ void leave_to_committed_trees(const Options& options, learn::TrainedDevice& trai
         trained.notices.push_back(fmt::format(
             "{}: the committed tree of this very device stays in use: it rests on {} problems, this one on {}",
             own.family->name(), committed, own.evidence.matrix.rows()));
-        trained.files[i].same = true;
-        std::error_code none;
-        fs::remove(trained.files[i].path, none);
+        trained.files[i].unwanted = true;
     }
+}
+
+void write(const learn::TrainedFile& file) {
+    std::error_code none;
+    if (file.unwanted)
+        fs::remove(file.path, none);
+    else if (!file.same)
+        write_file_atomically(file.path, file.contents);
 }
 
 void print_decision_diffs(const learn::TrainedDevice& trained) {
@@ -209,7 +217,10 @@ void run(Options options, ExitCode& code) {
     const bool committed = options.check && options.every_device && options.results.empty();
     options.folders.results = committed ? "results" : results_to_read(options.results, options.devices);
     // Of this machine's own results: devices that are alike are among the committed ones.
-    if (is_own(options.folders.results)) options.folders.evidence = "results";
+    if (is_own(options.folders.results)) {
+        options.folders.evidence = "results";
+        options.folders.evidence_trees = selectors_of(options.folders.evidence);
+    }
     options.folders.output = options.output.empty() ? selectors_of(options.folders.results) : fs::path(options.output);
     const bool everything = options.every_device && options.families.empty();
     if (options.devices.empty()) options.devices = learn::devices_with_results(options.folders.results);
@@ -244,8 +255,7 @@ void run(Options options, ExitCode& code) {
         if (options.check)
             different |= report_differences(trained);
         else
-            for (const auto& file : trained.files)
-                if (!file.same) write_file_atomically(file.path, file.contents);
+            for (const auto& file : trained.files) write(file);
     }
     if (options.json) print_json(json, 2);
     if (trained_families == 0) refuse_no_results(options);

@@ -1,0 +1,81 @@
+#include "harness/bench/train/relatives.hpp"
+
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "harness/base/files/read_file.hpp"
+#include "harness/bench/train/decisions.hpp"
+#include "kernels/dispatch/similar_trees.hpp"
+#include "kernels/dispatch/tree_file.hpp"
+#include "kernels/json/bad_data.hpp"
+
+namespace espalier::bench::learn {
+namespace {
+
+namespace fs = std::filesystem;
+
+int problems_of(const TreeFile& tree) {
+    int problems = 0;
+    for (const TreeFile::Node& node : tree.nodes) problems += node.problems;
+    return problems;
+}
+
+/// By device, so that a tie goes to the same tree on every machine.
+std::map<std::string, fs::path> trees_in(std::span<const fs::path> folders, const std::string& family) {
+    std::map<std::string, fs::path> files;
+    std::error_code none;
+    for (const fs::path& folder : folders)
+        for (const auto& entry : fs::directory_iterator(folder / family, none))
+            if (entry.path().extension() == ".tree") files[entry.path().stem().string()] = entry.path();
+    return files;
+}
+
+}  // namespace
+
+std::optional<RelativeTree> nearest_relative(std::span<const fs::path> folders, const std::string& family,
+                                             const DeviceInfo& device) {
+    const DeviceTraits traits = traits_of(device);
+    std::optional<RelativeTree> nearest;
+    std::tuple<std::int64_t, int> rank;
+    for (const auto& [key, path] : trees_in(folders, family)) {
+        auto text = read_file(path);
+        if (key == device.key || !text) continue;
+        try {
+            const TreeFile tree = read_tree(*text);
+            if (tree.device.kind != device.kind || tree.family != family) continue;
+            DeviceTraits trained = tree.device;
+            trained.microarchitecture = tree.microarchitecture;
+            const std::tuple<std::int64_t, int> its{dissimilarity(traits, trained), -problems_of(tree)};
+            if (nearest && its >= rank) continue;
+            rank = its;
+            nearest = RelativeTree{key, std::move(*text), problems_of(tree)};
+        } catch (const BadData&) {
+            continue;
+        }
+    }
+    return nearest;
+}
+
+std::optional<BesideRelative> beside_relative(const Trained& own, const DeviceInfo& device,
+                                              const RelativeTree& relative) {
+    const std::vector<double>& held_out = own.evaluation.held_out.logs;
+    const auto decisions = held_out.empty() ? std::nullopt : decisions_of(relative.text, own, device);
+    if (!decisions) return std::nullopt;
+    double ours = 0, its = 0;
+    BesideRelative cost;
+    for (std::size_t p = 0; p < held_out.size(); ++p) {
+        if (std::isnan(held_out[p]) || std::isnan(decisions->logs[p])) continue;
+        ours += held_out[p], its += decisions->logs[p], ++cost.problems;
+    }
+    if (10 * cost.problems < 9 * held_out.size() || cost.problems == 0) return std::nullopt;
+    const auto count = static_cast<double>(cost.problems);
+    cost.own = std::exp(ours / count), cost.relative = std::exp(its / count);
+    return cost;
+}
+
+bool is_better(const RelativeTree& relative, const BesideRelative& cost, const Trained& own) {
+    return relative.problems > static_cast<int>(own.evidence.matrix.rows()) && cost.relative < cost.own;
+}
+
+}  // namespace espalier::bench::learn
