@@ -1,6 +1,8 @@
 """docs/performance/peers.md: what the library chooses beside other people's implementations, on every device with peers."""
 
 import textwrap
+from collections import defaultdict
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import results as measured
@@ -18,6 +20,16 @@ arrays. *Earlier source*: our variant has changed since, and `known_stale.json` 
 Each family shows its least ratio and every one below 1.1; the page of `espalier report` has all of them.
 
 """
+SPREAD = """
+## How the data lie
+
+k-NN of the same sizes on several kinds of data. *Spread*: the slowest data's time over the fastest's. *Least ratio*: over
+the data for which a peer lists the right neighbours (how many).
+
+| device | queries x points x attributes, k | data | ours | spread | least ratio |
+|---|---|---:|---|---:|---:|
+"""
+SIZES = ("queries", "points", "dims")
 CLOSE = 1.1  # problems with a smaller ratio are listed one by one
 
 
@@ -25,14 +37,20 @@ def milliseconds(case: measured.Case) -> str:
     return f"{case.time / 1e6:.4g}"
 
 
+def chosen_cases(family: measured.Family) -> dict[str, measured.Case]:
+    """By problem the case of today's choice, where it was timed beside the peers."""
+    timed = {(case.problem, case.variant, case.configuration): case for case in family.cases if case.status == "ok"}
+    choices = {problem: family.choices.get(problem) for problem in family.best()}
+    found = {problem: timed.get((problem, choice.variant, choice.configuration)) for problem, choice in choices.items() if choice}
+    return {problem: case for problem, case in found.items() if case}
+
+
 def lines_of(family: measured.Family) -> list[tuple[float, str]]:
     """Of each problem the ratio, and the cells that say which problem, ours and the peer; the least ratio first."""
-    timed = {(case.problem, case.variant, case.configuration): case for case in family.cases if case.status == "ok"}
     lines = []
-    for problem in family.best():
-        peers, best, choice = family.peers_of(problem), family.winner(problem), family.choices.get(problem)
-        ours = timed.get((problem, choice.variant, choice.configuration)) if choice else None
-        if not peers or not ours:
+    for problem, ours in chosen_cases(family).items():
+        peers, best, choice = family.peers_of(problem), family.winner(problem), family.choices[problem]
+        if not peers:
             continue
         other = "" if best is ours else f" ({best.variant} {milliseconds(best)})"
         earlier = ", earlier source" if choice.earlier_source else ""
@@ -51,10 +69,41 @@ def family_rows(device: str, name: str, lines: list[tuple[float, str]]) -> str:
     return f"| {device} | {name} | {ahead} of {len(lines)} | {ratios} | {lines[0][1]}\n{close}"
 
 
-def device_lines(folder: Path, exports: Path) -> dict[str, list[tuple[float, str]]]:
+def device_lines(peers: dict[str, measured.Family]) -> dict[str, list[tuple[float, str]]]:
     """By family."""
-    peers = measured.load_device(folder, exports / folder.name).peers
     return {name: lines for name, family in peers.items() if (lines := lines_of(family))}
+
+
+@dataclass
+class OverData:
+    """What a family takes on the kinds of data that were measured for the same sizes."""
+    times: dict[str, measured.Case] = field(default_factory=dict)  # by kind of data, of today's choice
+    ratios: list[float] = field(default_factory=list)  # where a peer was right
+
+    def cells(self) -> str:
+        ordered = sorted(self.times.items(), key=lambda item: item[1].time)
+        (fastest, least), (slowest, most) = ordered[0], ordered[-1]
+        ratio = f"{min(self.ratios):.2f} ({len(self.ratios)})" if self.ratios else "–"
+        return (f"{len(ordered)} | {milliseconds(least)} {fastest}, {milliseconds(most)} {slowest} | "
+                f"{most.time / least.time:.2f} | {ratio} |")
+
+
+def over_data(family: measured.Family) -> dict[str, OverData]:
+    """By sizes and metric, those that were measured on two kinds of data or more."""
+    found = defaultdict(OverData)
+    for problem, case in chosen_cases(family).items():
+        axes = dict(part.split("=") for part in problem.split(";"))
+        sizes = " x ".join(f"{int(axes[name]):,}" for name in SIZES) + f", {axes['k']}"
+        of = found[sizes + ("" if axes["metric"] == "euclidean" else f", {axes['metric']}")]
+        of.times[axes.get("data", "whole").replace("continuous", "uniform")] = case
+        of.ratios += [peer.time / case.time for peer in family.peers_of(problem)[:1]]
+    return {sizes: of for sizes, of in found.items() if len(of.times) > 1}
+
+
+def spread_section(families: dict[str, dict[str, measured.Family]]) -> str:
+    rows = [f"| {key} | {sizes} | {of.cells()}\n" for key, peers in families.items() if "knn" in peers
+            for sizes, of in over_data(peers["knn"]).items()]
+    return SPREAD + "".join(rows) if rows else ""
 
 
 def finding(devices: dict[str, dict[str, list[tuple[float, str]]]]) -> str:
@@ -67,8 +116,9 @@ def finding(devices: dict[str, dict[str, list[tuple[float, str]]]]) -> str:
 
 
 def peers_page(folders: list[Path], exports: Path) -> str:
-    devices = {folder.name: device_lines(folder, exports) for folder in folders}
-    rows = "".join(family_rows("" if at else key, name, lines) for key, families in devices.items()
-                   for at, (name, lines) in enumerate(families.items()))
+    families = {folder.name: measured.load_device(folder, exports / folder.name).peers for folder in folders}
+    devices = {key: device_lines(peers) for key, peers in families.items()}
+    rows = "".join(family_rows("" if at else key, name, lines) for key, of in devices.items()
+                   for at, (name, lines) in enumerate(of.items()))
     return (TITLE + finding(devices) + HEAD + "| device | family | ahead | ratios | least at | ours | fastest peer |\n"
-            "|---|---|---|---|---|---|---|\n" + rows)
+            "|---|---|---|---|---|---|---|\n" + rows + spread_section(families))

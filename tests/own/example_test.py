@@ -35,6 +35,19 @@ def main() -> None:
     test.build(folder)
     test.expect(test.run(folder / "build/uses_transpose"), "trained on this very device")
 
+    # The same as a shared library, which gives others nothing but its own namespace.
+    lists = folder / "CMakeLists.txt"
+    lists.write_text(lists.read_text().replace("espalier_add_library(fast_transpose STATIC)",
+                                               "espalier_add_library(fast_transpose SHARED)"))
+    test.build(folder, "--target", "uses_transpose")
+    test.expect(test.run(folder / "build/uses_transpose"), "trained on this very device")
+    library = folder / "build/libfast_transpose.so"
+    names = test.run("nm", "-DC", "--defined-only", library).splitlines()
+    if not any("fast_transpose::transpose::run(" in name for name in names):
+        sys.exit(f"{library} does not give its function to others")
+    if strangers := [name for name in names if "espalier::transpose::" in name and "fast_transpose::" not in name]:
+        sys.exit(f"{library} gives others what is inside: {strangers[:3]}")
+
 
 if __name__ == "__main__":
     main()

@@ -54,9 +54,9 @@ class Test:
             sys.exit(f"{' '.join(map(str, words))} exits with {done.returncode}, not {code}:\n{said[-6000:]}")
         return said
 
-    def build(self, folder) -> None:
+    def build(self, folder, *words) -> None:
         self.run("cmake", "-S", folder, "-B", folder / "build", *self.options)
-        self.run("cmake", "--build", folder / "build", "--parallel", "2")
+        self.run("cmake", "--build", folder / "build", "--parallel", "2", *words)
 
     def expect(self, said: str, wanted: str) -> None:
         if wanted not in re.sub(r"\s+", " ", said):

@@ -34,6 +34,24 @@ class Rows(unittest.TestCase):
         self.assertIn(row.format(", earlier source"), page("ours", "1"))
         self.assertNotIn("elements=8", page("newer", ""))
 
+    def test_say_what_data_cost_and_where_peers_are_right(self):
+        exports = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        (exports / "key/peers/choices").mkdir(parents=True)
+        names = "queries", "points", "dims", "k"
+        cases, choices = [COLUMNS.replace("elements", ",".join(names))], [CHOICE.splitlines()[0]]
+        for data, ours, peer, status in (("continuous", 1000, 3000, "ok"), ("clusters", 2500, 5000, "ok"),
+                                         ("times", 4000, 1000, "wrong")):
+            problem = f"queries=10;points=2000;dims=4;k=3;metric=euclidean;data={data}"
+            times, size = "{0},{0},{0},64,8,0,0,1,1", "10,2000,4,3"
+            cases.append(f"knn,ours,modern,ok,,{problem},default,{times.format(ours)},{size}")
+            cases.append(f"knn,peer_torch,peer,{status},,{problem},default,{times.format(peer)},{size}")
+            choices.append(CHOICE.splitlines()[1].format("ours", "0").replace("elements=8", problem))
+        (exports / "key/peers/knn.csv").write_text("\n".join(cases) + "\n")
+        (exports / "key/peers/choices/knn.csv").write_text("\n".join(choices) + "\n")
+        page = peers_page([exports / "key"], exports)
+        self.assertIn("| key | 10 x 2,000 x 4, 3 | 3 | 0.001 uniform, 0.004 times | 4.00 | 2.00 (2) |", page)
+        self.assertIn("| knn | 2 of 2 | 2.00–3.00 |", page)
+
 
 if __name__ == "__main__":
     unittest.main()
