@@ -45,7 +45,8 @@ public:
                    "run `espalier sweep --family " + std::string(family_.name()) + "`");
         std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return order(a) < order(b); });
         refuse_duplicates();
-        evidence_.driver = common("drivers", [](const Provenance& p) { return p.driver; });
+        static_cast<void>(common("drivers", [](const Provenance& p) { return std::string(timed_driver(p)); }));
+        evidence_.driver = joined(values_of([](const Provenance& p) { return p.driver; }));
         evidence_.runtime = common("runtimes", [](const Provenance& p) { return p.runtime; });
         static_cast<void>(common("builds", [&](const Provenance& p) { return timed_build(p, device_.kind); }));
         exclude_failed_variants();
@@ -101,18 +102,28 @@ private:
                kMerge);
     }
 
+    template <class Value>
+    std::set<std::string> values_of(Value value_of) const {
+        std::set<std::string> values;
+        for (const Row& row : rows_) values.insert(value_of(row.record->provenance));
+        return values;
+    }
+
+    static std::string joined(const std::set<std::string>& values) {
+        std::string text;
+        for (const std::string& value : values) text += (text.empty() ? "" : ", ") + value;
+        return text;
+    }
+
     /// The value that the records agree on; all of their values, in order, where they need not agree.
     template <class Value>
     std::string common(const char* what, Value value_of) const {
-        std::set<std::string> values;
-        for (const Row& row : rows_) values.insert(value_of(row.record->provenance));
+        const std::set<std::string> values = values_of(value_of);
         if (values.size() > 1 && !options_.allow_mixed)
             refuse(reading_.name() + " has times of " + std::to_string(values.size()) + " " + what + ", " +
                        shown(*values.begin()) + " and " + shown(*std::next(values.begin())) + " among them",
                    "sweep again or train on the mixture with --allow-mixed");
-        std::string joined;
-        for (const std::string& value : values) joined += (joined.empty() ? "" : ", ") + value;
-        return joined;
+        return joined(values);
     }
 
     static void check_source_id(const CaseRecord& record) {

@@ -118,7 +118,9 @@ public:
     explicit TreeOnFile(std::filesystem::path path) : path_(std::move(path)) {
         const auto text = read_file(path_);
         if (!text) {
-            why_not_ = "there is no " + path_.string() + ": train the device, and build anew or load its tree";
+            why_not_ =
+                "there is no " + path_.string() +
+                ": train the device, and build anew or load its tree (none is written where another's is shipped)";
             return;
         }
         try {

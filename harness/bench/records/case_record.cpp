@@ -37,6 +37,12 @@ std::string timed_build(const Provenance& provenance, DeviceKind kind) {
     return build.substr(0, compiler) + build.substr(nvcc);
 }
 
+std::string_view timed_driver(const Provenance& provenance) {
+    // "Linux 6.1.0-18-amd64"
+    const std::string_view driver = provenance.driver;
+    return driver.starts_with("Linux ") ? driver.substr(0, driver.find('-')) : driver;
+}
+
 std::optional<std::string_view> axis_of(std::string_view problem, std::string_view name) {
     while (!problem.empty()) {
         const auto item = problem.substr(0, problem.find(';'));

@@ -40,6 +40,9 @@ struct Provenance {
 /// that runs there.
 std::string timed_build(const Provenance& provenance, DeviceKind kind);
 
+/// What of a record's driver its times depend on: of a Linux kernel its version, not which build of that it is.
+std::string_view timed_driver(const Provenance& provenance);
+
 /// The reason of a `not_measured` case that the sweep's time did not suffice for.
 inline constexpr const char* kTimeBudget = "time budget";
 

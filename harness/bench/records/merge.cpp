@@ -116,8 +116,9 @@ void refuse_mixtures(const Pool& pool, const std::vector<CaseRecord>& cases, con
                 "' and '" + device.name +
                 "': merge their journals into different --results folders, or pass --supersede to leave out what "
                 "the results folder holds");
-    refuse_mixture(cases, options.allow_drivers, "drivers", "drivers",
-                   [](const CaseRecord& r) { return r.provenance.driver + " / " + r.provenance.runtime; });
+    refuse_mixture(cases, options.allow_drivers, "drivers", "drivers", [](const CaseRecord& r) {
+        return std::string(timed_driver(r.provenance)) + " / " + r.provenance.runtime;
+    });
     refuse_mixture(cases, options.allow_builds, "builds", "builds",
                    [&](const CaseRecord& r) { return timed_build(r.provenance, pool.devices.front().kind); });
     refuse_mixture(cases, options.allow_caches, "cache modes", "caches",
@@ -132,7 +133,8 @@ void leave_out_superseded(Pool& pool, MergeReport& report) {
     const DeviceKind kind = pool.devices.front().kind;
     const auto superseded = [&](const CaseRecord& record) {
         const Provenance& p = record.provenance;
-        return std::tie(p.driver, p.runtime, p.cache) != std::tie(newest.driver, newest.runtime, newest.cache) ||
+        return timed_driver(p) != timed_driver(newest) ||
+               std::tie(p.runtime, p.cache) != std::tie(newest.runtime, newest.cache) ||
                timed_build(p, kind) != timed_build(newest, kind);
     };
     pool.from_results -= static_cast<std::size_t>(std::count_if(

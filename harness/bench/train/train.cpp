@@ -210,6 +210,8 @@ ordered_json shipped_instead(const Trained& own, const DeviceInfo& device, const
     if (!folders.evidence_trees.empty()) trees.insert(trees.begin(), folders.evidence_trees);
     if (own.weighting || (trees.size() == 1 && device.kind != DeviceKind::cpu)) return nullptr;
     const std::string family(own.family->name());
+    // Without its own one a device that has a committed tree is asked that: the one of more problems is kept.
+    if (trees.size() > 1 && fs::exists(trees.front() / family / (device.key + ".tree"))) return nullptr;
     const auto relative = nearest_relative(trees, family, device);
     const auto cost = relative ? beside_relative(own, device, *relative) : std::nullopt;
     if (!cost || !is_better(*relative, *cost, own)) return nullptr;

@@ -217,10 +217,8 @@ void run(Options options, ExitCode& code) {
     const bool committed = options.check && options.every_device && options.results.empty();
     options.folders.results = committed ? "results" : results_to_read(options.results, options.devices);
     // Of this machine's own results: devices that are alike are among the committed ones.
-    if (is_own(options.folders.results)) {
-        options.folders.evidence = "results";
-        options.folders.evidence_trees = selectors_of(options.folders.evidence);
-    }
+    if (is_own(options.folders.results))
+        options.folders.evidence = "results", options.folders.evidence_trees = selectors_of("results");
     options.folders.output = options.output.empty() ? selectors_of(options.folders.results) : fs::path(options.output);
     const bool everything = options.every_device && options.families.empty();
     if (options.devices.empty()) options.devices = learn::devices_with_results(options.folders.results);

@@ -143,6 +143,12 @@ TEST_F(EvidenceTest, RefusesMixtures) {
         EXPECT_EQ(refusal(), "");
         options.allow_mixed = false;
     }
+    // Two builds of one kernel are none.
+    records = before;
+    for (CaseRecord& one : records) one.provenance.driver = "Linux 6.1.0-18-amd64";
+    record("beta").provenance.driver = "Linux 6.1.0-20-amd64";
+    EXPECT_EQ(refusal(), "");
+    EXPECT_EQ(read().driver, "Linux 6.1.0-18-amd64, Linux 6.1.0-20-amd64");
 }
 
 TEST_F(EvidenceTest, LeavesOutAFewDisturbedProblems) {

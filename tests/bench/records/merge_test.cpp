@@ -159,6 +159,8 @@ TEST(Merge, DifferentMachinesDriversAndBuildsAreNotPooled) {
     expect_holds(message_of<BadData>([&] { pooled(sample_record(2), {}, machine); }),
                  {"Test processor", "Another processor"});
     EXPECT_EQ(pooled(driver, {.allow_drivers = true}).at(0).cases, 2U);
+    driver.provenance.driver = sample_record(2).provenance.driver + "-18-amd64";
+    EXPECT_EQ(pooled(driver, {}).at(0).cases, 2U) << "another build of one kernel";
     EXPECT_EQ(pooled(build, {.allow_builds = true}).at(0).cases, 2U);
 }
 
