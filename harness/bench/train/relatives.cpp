@@ -7,19 +7,12 @@
 #include "harness/base/files/read_file.hpp"
 #include "harness/bench/train/decisions.hpp"
 #include "kernels/dispatch/similar_trees.hpp"
-#include "kernels/dispatch/tree_file.hpp"
 #include "kernels/json/bad_data.hpp"
 
 namespace espalier::bench::learn {
 namespace {
 
 namespace fs = std::filesystem;
-
-int problems_of(const TreeFile& tree) {
-    int problems = 0;
-    for (const TreeFile::Node& node : tree.nodes) problems += node.problems;
-    return problems;
-}
 
 /// By device, so that a tie goes to the same tree on every machine.
 std::map<std::string, fs::path> trees_in(std::span<const fs::path> folders, const std::string& family) {
@@ -32,6 +25,12 @@ std::map<std::string, fs::path> trees_in(std::span<const fs::path> folders, cons
 }
 
 }  // namespace
+
+int problems_of(const TreeFile& tree) {
+    int problems = 0;
+    for (const TreeFile::Node& node : tree.nodes) problems += node.problems;
+    return problems;
+}
 
 std::optional<RelativeTree> nearest_relative(std::span<const fs::path> folders, const std::string& family,
                                              const DeviceInfo& device) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "harness/bench/emit/trained.hpp"
+#include "kernels/dispatch/tree_file.hpp"
 
 namespace espalier::bench::learn {
 
@@ -15,6 +16,9 @@ struct RelativeTree {
     std::string device_key, text;
     int problems = 0;  ///< that its leaves rest on
 };
+
+/// That a tree's leaves rest on.
+int problems_of(const TreeFile& tree);
 
 /// Among the files <family>/<device-key>.tree of the folders, the later ones' in place of the earlier ones' of the same
 /// device: the tree of another device that the library would ask first on this one

@@ -73,9 +73,9 @@ ordered_json kept(const ordered_json& before, const char* member, const std::str
     return value.is_number() || value.is_object() ? value : ordered_json(nullptr);
 }
 
-TrainedFile compare(const fs::path& path, std::string contents) {
+TrainedFile compare(const fs::path& path, std::string contents, bool unwanted = false) {
     const auto now = read_file(path);
-    TrainedFile file{path, std::move(contents), now.has_value(), now == file.contents, false, 0};
+    TrainedFile file{path, std::move(contents), now.has_value(), now == file.contents, unwanted, 0};
     if (file.same) return file;
     file.first_difference = 1;
     if (!now) return file;
@@ -217,14 +217,18 @@ ordered_json shipped_instead(const Trained& own, const DeviceInfo& device, const
     if (!cost || !is_better(*relative, *cost, own)) return nullptr;
     notices.push_back(
         fmt::format("{}: the tree of {} is used: it rests on {} problems, and costs {:.3f} on {} of this device; its "
-                    "own rests on {}, "
-                    "and costs {:.3f} on those that it had not seen",
+                    "own rests on {}, and costs {:.3f} on those that it had not seen",
                     family, relative->device_key, relative->problems, cost->relative, cost->problems,
                     own.evidence.matrix.rows(), cost->own));
     return {{"device_key", relative->device_key},
             {"problems", relative->problems},
             {"regret_geomean", rounded(cost->relative)},
             {"own_held_out", rounded(cost->own)}};
+}
+
+/// Whether selector.json says that another device's tree is shipped: without an evaluation that stays as it is.
+bool is_left(const ordered_json& summaries, const std::string& family) {
+    return summaries.contains(family) && summaries[family].is_object() && summaries[family].contains("shipped");
 }
 
 }  // namespace
@@ -385,11 +389,10 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
             if (auto relative = shipped_instead(now, results.device, folders, trained.notices); !relative.is_null())
                 summaries[name]["shipped"] = std::move(relative);
         }
-        if (!now.forest.empty()) forests.push_back(compare(forest, now.forest));
+        const bool left = is_left(summaries, name);
+        if (!now.forest.empty()) forests.push_back(compare(forest, now.forest, left));
         trained.diffs.push_back(earlier ? compare(*earlier, now, results.device) : std::nullopt);
-        trained.files.push_back(compare(path, tree));
-        trained.files.back().unwanted = summaries.contains(name) && summaries[name].is_object() &&
-                                        summaries[name].contains("shipped");  // without evaluation as it was
+        trained.files.push_back(compare(path, tree, left));
     }
     std::ranges::move(forests, std::back_inserter(trained.files));
     if (trained.families.empty() || !options.evaluate) return trained;

@@ -18,6 +18,7 @@
 #include "harness/bench/records/atomic_file.hpp"
 #include "harness/bench/records/results.hpp"
 #include "harness/bench/train/export.hpp"
+#include "harness/bench/train/relatives.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/measured_devices.hpp"
 #include "harness/cli/print_json.hpp"
@@ -157,10 +158,7 @@ void warn_of_stale_evidence(const learn::TrainedDevice& trained) {
 /// On how many measured problems the committed tree of this very device rests; 0 if there is none.
 int committed_problems(const std::string& key, std::string_view family) {
     const auto text = read_file(selectors_of("results") / family / (key + ".tree"));
-    if (!text) return 0;
-    int problems = 0;
-    for (const TreeFile::Node& node : read_tree(*text).nodes) problems += node.problems;
-    return problems;
+    return text ? learn::problems_of(read_tree(*text)) : 0;
 }
 
 /// Of a device that is swept here and has a committed tree, the tree that more was measured for is shipped.
@@ -179,9 +177,8 @@ void leave_to_committed_trees(const Options& options, learn::TrainedDevice& trai
 }
 
 void write(const learn::TrainedFile& file) {
-    std::error_code none;
     if (file.unwanted)
-        fs::remove(file.path, none);
+        fs::remove(file.path);
     else if (!file.same)
         write_file_atomically(file.path, file.contents);
 }
