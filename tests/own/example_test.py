@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """Builds examples/transpose with the package that own_kernels_test.py installed and moved, and goes from its tests to a
-choice of its library.
+choice of its library; and adds a variant to a built-in family.
 
 usage: example_test.py SOURCES WORK GENERATOR COMPILER, WORK being that of own_kernels_test.py
 """
 
+import json
 import pathlib
 import shutil
 import sys
@@ -23,8 +24,24 @@ class Installed(Test):
         shutil.copytree(pathlib.Path(sources) / "examples/transpose", self.work / "transpose")
 
 
+def more_variants(test: Installed) -> None:
+    """A variant of somebody's own is measured beside those of a built-in family."""
+    folder = test.work / "more"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    test.run(test.prefix / "bin/espalier", "new", "variant", "histogram/mine", folder=folder)
+    test.build(folder)
+    test.run("ctest", "--test-dir", folder / "build", "--output-on-failure")
+    test.run(folder / "build/histogram_bench", "sweep", "-p", "bytes=65536", "--seconds", "0.1", "--no-ceilings", folder=folder)
+    journal = next((folder / "results/journal").glob("cpu-*.jsonl")).read_text().splitlines()
+    cases = [record["case"] for record in map(json.loads, journal) if "case" in record]
+    if not {"mine", "cpu_scalar"} <= {case["variant"] for case in cases if case["status"] == "ok"}:
+        sys.exit(f"mine was not measured beside cpu_scalar: {cases}")
+
+
 def main() -> None:
     test = Installed(*sys.argv[1:])
+    more_variants(test)
     folder = test.work / "transpose"
     test.build(folder)
     print(test.run("ctest", "--test-dir", folder / "build", "--output-on-failure"))
