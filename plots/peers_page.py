@@ -92,8 +92,8 @@ def over_data(family: measured.Family) -> dict[str, OverData]:
     """By sizes and metric, those that were measured on two kinds of data or more."""
     found = defaultdict(OverData)
     for problem, case in chosen_cases(family).items():
-        axes = dict(part.split("=") for part in problem.split(";"))
-        sizes = " x ".join(f"{int(axes[name]):,}" for name in SIZES) + f", {axes['k']}"
+        axes = measured.key_features(problem)
+        sizes = " x ".join(f"{axes[name]:,.0f}" for name in SIZES) + f", {axes['k']:.0f}"
         of = found[sizes + ("" if axes["metric"] == "euclidean" else f", {axes['metric']}")]
         of.times[axes.get("data", "whole").replace("continuous", "uniform")] = case
         of.ratios += [peer.time / case.time for peer in family.peers_of(problem)[:1]]

@@ -5,7 +5,6 @@ choice of its library; and adds a variant to a built-in family.
 usage: example_test.py SOURCES WORK GENERATOR COMPILER, WORK being that of own_kernels_test.py
 """
 
-import json
 import pathlib
 import shutil
 import sys
@@ -33,8 +32,7 @@ def more_variants(test: Installed) -> None:
     test.build(folder)
     test.run("ctest", "--test-dir", folder / "build", "--output-on-failure")
     test.run(folder / "build/histogram_bench", "sweep", "-p", "bytes=65536", "--seconds", "0.1", "--no-ceilings", folder=folder)
-    journal = next((folder / "results/journal").glob("cpu-*.jsonl")).read_text().splitlines()
-    cases = [record["case"] for record in map(json.loads, journal) if "case" in record]
+    cases = test.swept(folder)
     if not {"mine", "cpu_scalar"} <= {case["variant"] for case in cases if case["status"] == "ok"}:
         sys.exit(f"mine was not measured beside cpu_scalar: {cases}")
 

@@ -58,6 +58,11 @@ class Test:
         self.run("cmake", "-S", folder, "-B", folder / "build", *self.options)
         self.run("cmake", "--build", folder / "build", "--parallel", "2", *words)
 
+    def swept(self, folder) -> list[dict]:
+        """The cases of a sweep of the CPU that was begun in the folder."""
+        journal = next((folder / "results/journal").glob("cpu-*.jsonl")).read_text().splitlines()
+        return [record["case"] for record in map(json.loads, journal) if "case" in record]
+
     def expect(self, said: str, wanted: str) -> None:
         if wanted not in re.sub(r"\s+", " ", said):
             sys.exit(f"this does not say '{wanted}':\n{said}")
@@ -106,8 +111,7 @@ def faults(test: Test, family: pathlib.Path, program: pathlib.Path) -> None:
         test.expect(said, f"doubled/variants/{name}.")
     said = test.run(program, "sweep", "-p", "elements=1024,4096,16384", "--timeout", "2s", "--seconds", "0.2", "--no-ceilings",
                     "--verify", "once", folder=family, code=1)
-    journal = next((family / "results/journal").glob("cpu-*.jsonl")).read_text().splitlines()
-    cases = [record["case"] for record in map(json.loads, journal) if "case" in record]
+    cases = test.swept(family)
     for name, (_, _, status) in FAULTS.items():
         found = {case["status"] for case in cases if case["variant"] == name}
         if found != {status}:

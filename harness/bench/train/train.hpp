@@ -56,6 +56,8 @@ struct TrainedFile {
     bool same = false;             ///< the file holds exactly `contents`
     bool unwanted = false;         ///< there should be none: another device's tree is shipped
     std::size_t first_difference;  ///< number of the first line that differs, from 1; 0 if the same
+
+    [[nodiscard]] bool is_as_wanted() const { return unwanted ? !exists : same; }
 };
 
 struct TrainedDevice {

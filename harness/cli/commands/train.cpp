@@ -58,7 +58,7 @@ nlohmann::ordered_json to_json(const learn::TrainedDevice& trained) {
         nlohmann::ordered_json entry{{"device", trained.device.key},
                                      {"family", trained.families[i].family->name()},
                                      {"file", file.path.generic_string()},
-                                     {"changed", !file.same}};
+                                     {"changed", !file.is_as_wanted()}};
         entry.update(learn::summary(trained.families[i], nullptr));
         if (trained.diffs[i]) entry["decisions"] = learn::to_json(*trained.diffs[i]);
         list.push_back(std::move(entry));
@@ -132,7 +132,7 @@ std::string other_weights(const learn::TrainedFile& file) {
 bool report_differences(const learn::TrainedDevice& trained) {
     bool any = false;
     for (const learn::TrainedFile& file : trained.files) {
-        if (file.unwanted ? !file.exists : file.same) continue;
+        if (file.is_as_wanted()) continue;
         any = true;
         if (file.unwanted)
             to_stderr("{}: is not to be there: another device's tree chooses better\n", file.path.string());
@@ -177,9 +177,10 @@ void leave_to_committed_trees(const Options& options, learn::TrainedDevice& trai
 }
 
 void write(const learn::TrainedFile& file) {
+    if (file.is_as_wanted()) return;
     if (file.unwanted)
         fs::remove(file.path);
-    else if (!file.same)
+    else
         write_file_atomically(file.path, file.contents);
 }
 
