@@ -17,7 +17,7 @@
 namespace espalier::knn::escalation {
 namespace {
 
-using threshold::Findings, threshold::Listed, threshold::row_stride;
+using threshold::Findings, threshold::kTooMany, threshold::Listed, threshold::row_stride;
 
 inline constexpr int kSamples = 512;       ///< queries that may become centres, a thread each
 inline constexpr int kMostCells = 256;     ///< a bit each in a point's mask
@@ -93,7 +93,7 @@ struct Escalation {
         const float norm = query_norms[query];
         if (own <= room && norm == norm) {
             listed[query - first] = own;
-            atomicMax(&state->listed, std::numeric_limits<std::int32_t>::max());
+            atomicMax(&state->listed, kTooMany);
             atomicAdd(&state->counts.listed, 1);
             return;
         }
@@ -102,13 +102,11 @@ struct Escalation {
     }
 };
 
-/// Queries with many candidates look as if these had found no room, for now. `floors` are infinite where there would
-/// have been more than find it.
-__global__ void __launch_bounds__(kThreads) postpone(Escalation of, const float* floors) {
+/// Queries with many candidates look as if these had found no room, for now.
+__global__ void __launch_bounds__(kThreads) postpone(Escalation of) {
     const auto place = static_cast<std::int32_t>(blockIdx.x * kThreads + threadIdx.x);
     if (place >= of.count) return;
-    constexpr std::int32_t kTooMany = std::numeric_limits<std::int32_t>::max();
-    const std::int32_t count = floors[place] < std::numeric_limits<float>::infinity() ? of.counts[place] : kTooMany;
+    const std::int32_t count = of.counts[place];
     of.candidates[place] = count;
     of.listed[place] = kTooMany;
     if (count > of.usual) of.counts[place] = kTooMany;

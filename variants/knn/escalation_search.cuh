@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -36,13 +35,11 @@ struct EscalationLayout {
         point_tiles_at, query_norms, query_rows, tops, floors, counts, candidates;
 
     EscalationLayout(const Problem& problem, const DeviceInfo& device, std::int64_t every)
-        : screening(problem, device, every, usual_room(problem), 2 * kBudget), bytes(kScreening + screening.bytes) {
-        // A sample leaves k of each of its points, give or take, as candidates. With many more a query goes on, unless
-        // the sample is of hardly more than k and says little: a candidate takes as long as 500 products.
-        const auto spread = static_cast<std::int64_t>(4 * std::sqrt(static_cast<double>(problem.k)));
-        const std::int64_t most = std::max((problem.k + spread + 8) * screening.every, problem.points / 512);
+        : screening(problem, device, every, 2 * kBudget), bytes(kScreening + screening.bytes) {
+        // With many more candidates than a sample leaves a query goes on, unless the sample is of hardly more than k
+        // and says little: a candidate takes as long as 500 products.
+        const std::int64_t most = std::max(screening.expected(problem), problem.points / 512);
         usual = screening.groups < 2 * problem.k ? screening.room : std::min(screening.room, most);
-        if (device.emulated) screening.room = std::min(screening.room, std::max(usual, problem.points / 3));
         room = std::min(problem.points, std::max<std::int64_t>(2 * usual, device.emulated ? 0 : 1024));
         sample_tiles = std::min(std::max<std::int64_t>(problem.k, 16), screening.groups / threshold::kTileGroups);
         limit_chunks(problem, device.emulated ? 1 : kBudget);
@@ -58,10 +55,6 @@ struct EscalationLayout {
 private:
     static constexpr std::int64_t kBudget = std::int64_t{1} << 30;
 
-    /// Candidates that are computed one by one as fast as all points in tiles.
-    static std::int64_t usual_room(const Problem& problem) {
-        return std::min<std::int64_t>(problem.points / 24, 8'192);
-    }
     [[nodiscard]] std::int64_t bytes_of_query(const Problem& problem) const {
         return screening.slices * kTileAttributes * 2 + row_stride(problem.dims) * 4 + sample_tiles * kTileGroups * 4 +
                room * 8;
@@ -156,12 +149,10 @@ private:
         const Exact exact = screening.exact_of(products, first, count, found);
         device::fill(products.counts, 0, static_cast<std::size_t>(layout.screening.chunk()) * 4, context.stream);
         screening.multiply<threshold::SampleTops>(products);
-        launch(find_limits<metric, WholeSample>, dim3(kLanes, kBlockWarps),
-               products.query_tiles * threshold::kTileQueries / kBlockWarps, screening.list_bytes(), exact,
-               WholeSample{exact.groups, exact.every, exact.room, at<float>(layout.limits)});
+        screening.find_thresholds<metric>(products, exact, at<float>(layout.limits));
         products.every = 1;
         screening.multiply<threshold::FloorCandidates>(products);
-        launch(postpone, dim3(kThreads), divided_up(count, kThreads), 0, escalation, products.floors);
+        launch(postpone, dim3(kThreads), divided_up(count, kThreads), 0, escalation);
         launch(threshold::search_candidates<metric>, dim3(kLanes, kBlockWarps), divided_up(count, kBlockWarps),
                screening.list_bytes(), exact);
         return exact;
@@ -260,7 +251,7 @@ private:
         launch(write_cell_tiles<false>, warps, 8 * sms(), 0, tiles);
         launch(write_cell_tiles<true>, warps, 8 * sms(), 0, tiles);
         launch(multiply_cells<threshold::SampleTops>, block, 2 * sms(), cell_product_bytes(), given);
-        launch(find_limits<metric, CellSample>, warps, 8 * sms(), screening().list_bytes(), exact,
+        launch(threshold::find_floors<metric, CellSample>, warps, 8 * sms(), screening().list_bytes(), exact,
                CellSample{of, given.most_tiles});
         given.most_tiles = 0;
         launch(multiply_cells<threshold::FloorCandidates>, block, 2 * sms(), cell_product_bytes(), given);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -281,29 +282,7 @@ __global__ void __launch_bounds__(kThreads) collect_left(Escalation of, const st
     }
 }
 
-/// Samples of all points: for `find_limits`. Of a query that has more candidates in it than find room none is wanted.
-struct WholeSample {
-    static constexpr bool kIsWhole = true;
-    std::int32_t groups, every, room;
-    float* limits;  ///< of the chunk's queries
-
-    [[nodiscard]] __device__ std::int32_t groups_of(std::int64_t) const { return groups; }
-    [[nodiscard]] __device__ std::int32_t point_of(std::int64_t, std::int32_t group, std::int32_t in_group) const {
-        return group / kTileGroups * every * kTilePoints + group % kTileGroups * threshold::kSampleGroup + in_group;
-    }
-    /// What the query's threshold becomes of what was found.
-    [[nodiscard]] __device__ float limit(std::int64_t place, float found) const {
-        if (threadIdx.x == 0) limits[place] = found;
-        return found;
-    }
-    __device__ void none(std::int64_t place) const { limits[place] = std::numeric_limits<float>::infinity(); }
-    template <Metric metric>
-    [[nodiscard]] __device__ float floor(const threshold::Exact& exact, std::int64_t, float norm, float limit) const {
-        return threshold::floor_of<metric>(exact, norm, limit);
-    }
-};
-
-/// Samples of the cells' points.
+/// Samples of the cells' points: for `threshold::find_floors`.
 struct CellSample {
     static constexpr bool kIsWhole = false;
     Escalation of;
@@ -342,54 +321,6 @@ struct CellSample {
         return static_cast<float>(floor - std::fabs(floor) * 0x1p-22);
     }
 };
-
-/// As `threshold::find_floors`, of any sample, for `exact.count` places or as many as there are on the list.
-template <Metric metric, class Sample>
-__global__ void __launch_bounds__(kThreads, 4) find_limits(threshold::Exact exact, Sample sample) {
-    auto& memory = device::shared<threshold::WarpMemory[kBlockWarps]>()[threadIdx.y];
-    const unsigned lane = threadIdx.x;
-    const std::int64_t all =
-        exact.listed.searched(divided_up(exact.count, threshold::kTileQueries) * threshold::kTileQueries);
-    for (std::int64_t place = std::int64_t{blockIdx.x} * kBlockWarps + threadIdx.y; place < all;
-         place += std::int64_t{gridDim.x} * kBlockWarps) {
-        // A tile's places beyond the queries, too: no value reaches an infinite floor.
-        const float norm = exact.has(place) ? exact.query_norms[exact.first + place] : NAN;
-        if (norm != norm) {
-            if (lane == 0) exact.floors[place] = std::numeric_limits<float>::infinity(), sample.none(place);
-            continue;
-        }
-        const float* const tops = exact.tops + place * exact.groups;
-        const std::int32_t groups = sample.groups_of(place);
-        const auto value_at = [&](int i) { return tops[i]; };
-        const std::uint32_t kth = exact.k <= 16 ? threshold::reached_key<2>(groups, exact.k, lane, value_at)
-                                  : exact.k <= 64
-                                      ? threshold::reached_key<4>(groups, exact.k, lane, value_at)
-                                      : threshold::kth_largest_key(memory.bins, groups, exact.k, lane, value_at);
-        threshold::CandidateList<metric> list(exact, memory, exact.first + place, lane);
-        int left = 2 * exact.k;  // of equal values all of the sample may look nearest
-        for (std::int32_t first = 0; first < groups && left > 0; first += kLanes) {
-            const std::int32_t group = first + static_cast<std::int32_t>(lane);
-            const float top = group < groups ? tops[group] : kNoPoint;
-            const bool wanted = top > kNoPoint / 2 && key_of(top) >= kth;
-            list.add(wanted ? sample.point_of(place, group, static_cast<std::int32_t>(__float_as_uint(top) & 7U)) : 0,
-                     wanted);
-            left -= __popc(__ballot_sync(kAll, wanted));
-        }
-        list.finish();
-        const float limit = sample.limit(place, list.limit());
-        float floor = sample.template floor<metric>(exact, place, norm, limit);
-        if constexpr (Sample::kIsWhole) {
-            std::int32_t reaching = 0;
-            for (auto i = static_cast<std::int32_t>(lane); i < groups; i += kLanes)
-                reaching += tops[i] >= floor ? 1 : 0;
-#pragma unroll
-            for (int lanes = kLanes / 2; lanes > 0; lanes /= 2) reaching += __shfl_xor_sync(kAll, reaching, lanes);
-            if (std::int64_t{reaching} * sample.every > sample.room) floor = std::numeric_limits<float>::infinity();
-        }
-        if (lane == 0) exact.floors[place] = floor;
-        __syncwarp();
-    }
-}
 
 }  // namespace
 }  // namespace espalier::knn::escalation

@@ -39,6 +39,9 @@ struct Exact {
     }
 };
 
+/// Stands for more candidates than find room, however many.
+inline constexpr std::int32_t kTooMany = std::numeric_limits<std::int32_t>::max();
+
 /// Of a list of k: in whole warps.
 constexpr int list_length(int k) { return (k + kLanes - 1) / kLanes * kLanes; }
 
@@ -54,13 +57,19 @@ struct WarpMemory {
 template <class ValueAt>
 __device__ std::uint32_t kth_largest_key(std::int32_t (&bins)[256], int count, int k, unsigned lane,
                                          const ValueAt& value_at) {
+    constexpr int kAtOnce = 4;  // values on their way
     std::uint32_t prefix = 0;
     for (int shift = 24; shift >= 0; shift -= 8) {
         for (int i = static_cast<int>(lane); i < 256; i += kLanes) bins[i] = 0;
         __syncwarp();
-        for (int i = static_cast<int>(lane); i < count; i += kLanes) {
-            const std::uint32_t key = key_of(value_at(i));
-            if (shift == 24 || (key ^ prefix) >> (shift + 8) == 0) atomicAdd(&bins[key >> shift & 255], 1);
+        for (int first = static_cast<int>(lane); first < count; first += kAtOnce * kLanes) {
+            std::uint32_t keys[kAtOnce];
+#pragma unroll
+            for (int i = 0; i < kAtOnce; ++i) keys[i] = key_of(value_at(min(first + i * kLanes, count - 1)));
+#pragma unroll
+            for (int i = 0; i < kAtOnce; ++i)
+                if (first + i * kLanes < count && (shift == 24 || (keys[i] ^ prefix) >> (shift + 8) == 0))
+                    atomicAdd(&bins[keys[i] >> shift & 255], 1);
         }
         __syncwarp();
         // A lane has eight bins, the first lane those of the largest digits.
@@ -87,7 +96,8 @@ __device__ std::uint32_t kth_largest_key(std::int32_t (&bins)[256], int count, i
 }
 
 /// The distances of one query to points of its warp's choice, 32 at a time: their rows come through shared memory, so
-/// that they are read as they lie, and each lane adds up its own in the order of the attributes.
+/// that they are read as they lie, and each lane adds up its own in the order of the attributes. The next attributes
+/// are on their way meanwhile, of all points at once: a warp that waited for each would wait for most of its time.
 template <Metric metric>
 struct QueryDistances {
     const Exact& exact;
@@ -95,20 +105,21 @@ struct QueryDistances {
     std::int64_t query;
     unsigned lane;
 
-    /// Of the first `count` points that wait; NaN for lanes beyond.
+    /// Of the first `count` points that wait, at least one; NaN for lanes beyond.
     __device__ float compute(int count) const {
-        const std::int64_t stride = row_stride(exact.dims);
         distance::Accumulator<metric, Missing::none> sum{};
+        const bool is_own = static_cast<int>(lane) < count;
+        const std::int32_t own = memory.points[is_own ? lane : 0];
+        Part part{};
+        if (exact.dims > 0) read(part, own, 0);
         for (std::int32_t first = 0; first < exact.dims; first += kLanes) {
-            const std::int32_t attribute = first + static_cast<std::int32_t>(lane);
-            const bool is_there = attribute < exact.dims;
             __syncwarp();
-            memory.rows[kLanes][lane] = is_there ? exact.query_rows[query * stride + attribute] : 0.0F;
-#pragma unroll 8
-            for (int i = 0; i < count; ++i)
-                memory.rows[i][lane] = is_there ? exact.point_rows[memory.points[i] * stride + attribute] : 0.0F;
+            memory.rows[kLanes][lane] = part.query;
+#pragma unroll
+            for (int i = 0; i < kLanes; ++i) memory.rows[i][lane] = part.points[i];
             __syncwarp();
             const int here = min(exact.dims - first, kLanes);
+            if (first + kLanes < exact.dims) read(part, own, first + kLanes);
             if (here == kLanes) {
 #pragma unroll 8
                 for (int a = 0; a < kLanes; ++a) sum.add(memory.rows[kLanes][a], memory.rows[lane][a]);
@@ -116,7 +127,22 @@ struct QueryDistances {
                 for (int a = 0; a < here; ++a) sum.add(memory.rows[kLanes][a], memory.rows[lane][a]);
             }
         }
-        return static_cast<int>(lane) < count ? sum.result(exact.dims) : std::numeric_limits<float>::quiet_NaN();
+        return is_own ? sum.result(exact.dims) : std::numeric_limits<float>::quiet_NaN();
+    }
+
+private:
+    /// A lane's attribute of 32, of the query and of all lanes' points.
+    struct Part {
+        float query, points[kLanes];
+    };
+    /// From attribute `first` on; the last one again for lanes beyond it.
+    __device__ void read(Part& part, std::int32_t own, std::int32_t first) const {
+        const std::int64_t stride = row_stride(exact.dims);
+        const std::int32_t attribute = min(first + static_cast<std::int32_t>(lane), exact.dims - 1);
+        part.query = exact.query_rows[query * stride + attribute];
+#pragma unroll
+        for (int i = 0; i < kLanes; ++i)
+            part.points[i] = exact.point_rows[__shfl_sync(kAll, own, i) * stride + attribute];
     }
 };
 
@@ -215,42 +241,85 @@ __device__ std::uint32_t reached_key(int count, int k, unsigned lane, const Valu
     return found;
 }
 
-/// A warp per query computes the distances of the points that look nearest in the sample, k or some more, and from the
-/// k-th of them the floor.
-template <Metric metric>
-__global__ void __launch_bounds__(kThreads) find_floors(Exact exact) {
+/// Samples of all points. Of a query of which more points are to be candidates than find room none is: its count says
+/// so already.
+struct WholeSample {
+    static constexpr bool kIsWhole = true;
+    std::int32_t groups, every, room;
+    float* limits;         ///< of all queries here, if anybody asks for them
+    std::int32_t* counts;  ///< of candidates
+
+    [[nodiscard]] __device__ std::int32_t groups_of(std::int64_t) const { return groups; }
+    [[nodiscard]] __device__ std::int32_t point_of(std::int64_t, std::int32_t group, std::int32_t in_group) const {
+        return group / kTileGroups * every * kTilePoints + group % kTileGroups * kSampleGroup + in_group;
+    }
+    /// What the query's threshold becomes of what was found.
+    [[nodiscard]] __device__ float limit(std::int64_t place, float found) const {
+        if (limits != nullptr && threadIdx.x == 0) limits[place] = found;
+        return found;
+    }
+    __device__ void none(std::int64_t place) const {
+        if (limits != nullptr) limits[place] = std::numeric_limits<float>::infinity();
+    }
+    template <Metric metric>
+    [[nodiscard]] __device__ float floor(const Exact& exact, std::int64_t, float norm, float limit) const {
+        return floor_of<metric>(exact, norm, limit);
+    }
+};
+
+/// A warp per query computes the distances of the points that look nearest in a sample, k or some more, and from the
+/// k-th of them the floor; for `exact.count` places or as many as there are on the list.
+template <Metric metric, class Sample>
+__global__ void __launch_bounds__(kThreads, 2) find_floors(Exact exact, Sample sample) {
     auto& memory = device::shared<WarpMemory[kBlockWarps]>()[threadIdx.y];
     const unsigned lane = threadIdx.x;
-    const std::int64_t place = std::int64_t{blockIdx.x} * kBlockWarps + threadIdx.y;
-    // A tile's places beyond the queries, too: no value reaches an infinite floor.
-    const float norm = exact.has(place) ? exact.query_norms[exact.first + place] : NAN;
-    if (norm != norm) {
-        if (lane == 0) exact.floors[place] = std::numeric_limits<float>::infinity();
-        return;
+    const std::int64_t all = exact.listed.searched(divided_up(exact.count, kTileQueries) * kTileQueries);
+    for (std::int64_t place = std::int64_t{blockIdx.x} * kBlockWarps + threadIdx.y; place < all;
+         place += std::int64_t{gridDim.x} * kBlockWarps) {
+        // A tile's places beyond the queries, too: no value reaches an infinite floor.
+        const float norm = exact.has(place) ? exact.query_norms[exact.first + place] : NAN;
+        if (norm != norm) {
+            if (lane == 0) exact.floors[place] = std::numeric_limits<float>::infinity(), sample.none(place);
+            continue;
+        }
+        const float* const tops = exact.tops + place * exact.groups;
+        const std::int32_t groups = sample.groups_of(place);
+        const auto value_at = [&](int i) { return tops[i]; };
+        const std::uint32_t kth = exact.k <= 16   ? reached_key<2>(groups, exact.k, lane, value_at)
+                                  : exact.k <= 64 ? reached_key<4>(groups, exact.k, lane, value_at)
+                                                  : kth_largest_key(memory.bins, groups, exact.k, lane, value_at);
+        CandidateList<metric> list(exact, memory, exact.first + place, lane);
+        int left = 2 * exact.k;  // of equal values all of the sample may look nearest
+        for (std::int32_t first = 0; first < groups && left > 0; first += kLanes) {
+            const std::int32_t group = first + static_cast<std::int32_t>(lane);
+            const float top = group < groups ? tops[group] : kNoPoint;
+            const bool wanted = top > kNoPoint / 2 && key_of(top) >= kth;
+            list.add(wanted ? sample.point_of(place, group, static_cast<std::int32_t>(__float_as_uint(top) & 7U)) : 0,
+                     wanted);
+            left -= __popc(__ballot_sync(kAll, wanted));
+        }
+        list.finish();
+        const float limit = sample.limit(place, list.limit());
+        float floor = sample.template floor<metric>(exact, place, norm, limit);
+        if constexpr (Sample::kIsWhole) {
+            std::int32_t reaching = 0;
+            for (auto i = static_cast<std::int32_t>(lane); i < groups; i += kLanes)
+                reaching += tops[i] >= floor ? 1 : 0;
+#pragma unroll
+            for (int lanes = kLanes / 2; lanes > 0; lanes /= 2) reaching += __shfl_xor_sync(kAll, reaching, lanes);
+            if (std::int64_t{reaching} * sample.every > sample.room) {
+                floor = std::numeric_limits<float>::infinity();
+                if (lane == 0) sample.counts[place] = kTooMany;
+            }
+        }
+        if (lane == 0) exact.floors[place] = floor;
+        __syncwarp();
     }
-    const float* const tops = exact.tops + place * exact.groups;
-    const auto value_at = [&](int i) { return tops[i]; };
-    const std::uint32_t kth = exact.k <= 16   ? reached_key<2>(exact.groups, exact.k, lane, value_at)
-                              : exact.k <= 64 ? reached_key<4>(exact.groups, exact.k, lane, value_at)
-                                              : kth_largest_key(memory.bins, exact.groups, exact.k, lane, value_at);
-    CandidateList<metric> list(exact, memory, exact.first + place, lane);
-    int left = 2 * exact.k;  // of equal values all of the sample may look nearest
-    for (int first = 0; first < exact.groups && left > 0; first += kLanes) {
-        const int group = first + static_cast<int>(lane);
-        const float top = group < exact.groups ? tops[group] : kNoPoint;
-        const bool wanted = top > kNoPoint / 2 && key_of(top) >= kth;
-        list.add(group / kTileGroups * exact.every * kTilePoints + group % kTileGroups * kSampleGroup +
-                     static_cast<std::int32_t>(__float_as_uint(top) & 7U),
-                 wanted);
-        left -= __popc(__ballot_sync(kAll, wanted));
-    }
-    list.finish();
-    if (lane == 0) exact.floors[place] = floor_of<metric>(exact, norm, list.limit());
 }
 
 /// A warp per query writes its k nearest points, or lists it for the direct search.
 template <Metric metric>
-__global__ void __launch_bounds__(kThreads) search_candidates(Exact exact) {
+__global__ void __launch_bounds__(kThreads, 2) search_candidates(Exact exact) {
     auto& memory = device::shared<WarpMemory[kBlockWarps]>()[threadIdx.y];
     const unsigned lane = threadIdx.x;
     const std::int64_t place = std::int64_t{blockIdx.x} * kBlockWarps + threadIdx.y;
@@ -268,9 +337,11 @@ __global__ void __launch_bounds__(kThreads) search_candidates(Exact exact) {
     const std::uint32_t kth =
         kth_largest_key(memory.bins, count, exact.k, lane, [&](int i) { return bounded(candidates[i].value); });
     const auto add_those = [&](const auto& wanted) {
-        for (int first = 0; first < count; first += kLanes) {
-            const int i = first + static_cast<int>(lane);
-            const Candidate own = i < count ? candidates[i] : Candidate{0, 0};
+        const int last = count - 1;
+        Candidate next = count > 0 ? candidates[min(static_cast<int>(lane), last)] : Candidate{0, 0};
+        for (int i = static_cast<int>(lane); i - static_cast<int>(lane) < count; i += kLanes) {
+            const Candidate own = next;
+            next = candidates[min(i + kLanes, last)];
             list.add(own.point, i < count && wanted(own.value));
         }
         list.finish();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -23,9 +24,9 @@ struct ThresholdLayout {
     std::size_t centre, inverse, query_tiles_at, point_tiles_at, query_norms, query_rows, point_rows, queries, tops,
         floors, counts, candidates, left, lists, distances, indices, bytes = 0;
 
-    /// `usual_room`: for candidates of a query, at least; `budget`: bytes for samples and candidates.
+    /// `budget`: bytes for samples and candidates.
     ThresholdLayout(const Problem& problem, const DeviceInfo& device, std::int64_t sampled_every,
-                    std::int64_t usual_room = 16'384, std::int64_t budget = std::int64_t{1} << 30)
+                    std::int64_t budget = std::int64_t{1} << 30)
         : point_tiles(divided_up(problem.points, kTilePoints)),
           query_tiles(divided_up(problem.queries, kTileQueries)),
           slices(std::max<std::int64_t>(divided_up(problem.dims, kTileAttributes), 1)),
@@ -36,11 +37,19 @@ struct ThresholdLayout {
           per_thread(problem.metric == Metric::cosine ? 4 : 8),
           direct(problem, device, kSide * per_thread),
           direct_blocks(2 * std::max(device.sm_count, 1)) {
-        plan_chunks(problem, usual_room, budget);
+        room = std::min(problem.points, std::max(expected(problem), worth_listing(problem, device)));
+        plan_chunks(problem, budget);
         place_all(problem);
     }
 
     [[nodiscard]] std::int64_t chunk() const { return chunk_tiles * kTileQueries; }
+
+    /// Candidates of a query at most, unless points are near each other beside the rest or lie in an order: a sample
+    /// leaves k of each of its points, give or take.
+    [[nodiscard]] std::int64_t expected(const Problem& problem) const {
+        const auto spread = static_cast<std::int64_t>(4 * std::sqrt(static_cast<double>(problem.k)));
+        return (problem.k + spread + 8) * every;
+    }
 
     /// Cuts of `tiles` that leave no round of blocks half empty: at least eight, so that blocks at work share queries.
     /// A block begins with a wait that is as long as three tiles.
@@ -56,10 +65,16 @@ struct ThresholdLayout {
     }
 
 private:
-    /// Chunks of the same number of tiles, whose samples and candidates are within the budget. There is room for the
-    /// candidates of a query among some thousand points that are near each other beside the rest.
-    void plan_chunks(const Problem& problem, std::int64_t usual_room, std::int64_t budget) {
-        room = std::min(problem.points, std::max(4 * problem.k * every + 2048, usual_room));
+    /// Candidates whose distances one by one take as long as those of all points in tiles: of fewer queries than there
+    /// are warps that keep the memory busy as much fewer, for then each waits for its own.
+    static std::int64_t worth_listing(const Problem& problem, const DeviceInfo& device) {
+        if (device.emulated) return problem.points / 3;  // so that small problems have lists
+        const std::int64_t of_many = std::min<std::int64_t>(problem.points / 24, 8'192);
+        const std::int64_t many = 8 * std::int64_t{std::max(device.sm_count, 1)};
+        return of_many * std::min(problem.queries, many) / many;
+    }
+    /// Chunks of the same number of tiles, whose samples and candidates are within the budget.
+    void plan_chunks(const Problem& problem, std::int64_t budget) {
         const std::int64_t per_query = 4 * groups + 8 * (room + problem.k);
         const std::int64_t most = std::max<std::int64_t>(budget / (per_query * kTileQueries), 1);
         const std::int64_t chunks = std::max<std::int64_t>(divided_up(query_tiles, most), 1);
@@ -151,14 +166,21 @@ struct ThresholdSearch {
         const Exact exact = exact_of(products, first, count, found);
         device::fill(products.counts, 0, static_cast<std::size_t>(layout.chunk()) * 4, context.stream);
         multiply<SampleTops>(products);
-        device::launch(find_floors<metric>,
-                       dim3(static_cast<unsigned>(products.query_tiles * kTileQueries / kBlockWarps)),
-                       dim3(kLanes, kBlockWarps), list_bytes(), context.stream, exact);
+        find_thresholds<metric>(products, exact, nullptr);
         products.every = 1;
         multiply<FloorCandidates>(products);
         device::launch(search_candidates<metric>, dim3(static_cast<unsigned>(divided_up(count, kBlockWarps))),
                        dim3(kLanes, kBlockWarps), list_bytes(), context.stream, exact);
         search_left<metric>(first, count, found, {at<std::int32_t>(layout.left), &findings()->unlisted});
+    }
+
+    /// By the sample's products; `limits` are kept if there is a place for them.
+    template <Metric metric>
+    void find_thresholds(const Products& products, const Exact& exact, float* limits) const {
+        device::launch(find_floors<metric, WholeSample>,
+                       dim3(static_cast<unsigned>(products.query_tiles * kTileQueries / kBlockWarps)),
+                       dim3(kLanes, kBlockWarps), list_bytes(), context.stream, exact,
+                       WholeSample{exact.groups, exact.every, exact.room, limits, products.counts});
     }
 
     /// What is multiplied for `count` queries from `first` on.
