@@ -35,12 +35,17 @@ def run(*command, **options):
 
 
 def source_ids(root, build, family):
-    """As cmake/SourceIds.cmake of this tree hashes the sources of a tree."""
+    """As espalier_hash_sources() of this tree hashes the sources of a tree."""
     files = sorted(path for end in ("cpp", "cu") for path in (root / "variants" / family).rglob(f"*.{end}"))
     output = pathlib.Path(build) / "source_ids.hpp"
-    run("cmake", f"-DSOURCES={';'.join(map(str, files))}", f"-DROOT={root}", f"-DOUTPUT={output}", f"-DFAMILY={family}",
-        "-P", str(ROOT / "cmake/SourceIds.cmake"))
-    return dict(re.findall(r"string_view (\w+) = \"([0-9a-f]+)\"", output.read_text()))
+    run("cmake", f"-DSOURCES={';'.join(map(str, files))}", f"-DROOTS={root}", "-DINSIDE=variants|kernels/problems",
+        f"-DOUTPUT={output}", f"-DFAMILY={family}", "-P", str(ROOT / "cmake/SourceIds.cmake"))
+    return ids_in(output)
+
+
+def ids_in(header):
+    """The identities that a generated header has, by variant."""
+    return dict(re.findall(r"string_view (\w+) = \"([0-9a-f]+)\"", header.read_text()))
 
 
 def commands_of(build):

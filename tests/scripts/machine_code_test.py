@@ -1,6 +1,7 @@
-"""scripts/machine_code.py: names and order of functions make no difference, everything that is executed does.
+"""scripts/machine_code.py: names and order of functions make no difference, everything that is executed does; and
+scripts/same_code.py knows a source by the name that the build gives it.
 
-usage: machine_code_test.py COMPILER
+usage: machine_code_test.py COMPILER GENERATED
 """
 
 import pathlib
@@ -11,6 +12,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 import machine_code  # noqa: E402
+import same_code  # noqa: E402
 
 CALLEE = "__attribute__((noinline)) static int add(int a) { return a + %d; }\n"
 CALLER = "int twice(int a) { return 2 * add(a); }\n"
@@ -55,6 +57,16 @@ class MachineCode(unittest.TestCase):
             machine_code.Code(__file__)
 
 
+class SourceIds(unittest.TestCase):
+    def test_are_those_of_the_build(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ids = same_code.source_ids(same_code.ROOT, folder, "knn")
+        of_build = same_code.ids_in(GENERATED / "registries/knn/source_ids.hpp")
+        self.assertIn("cpu_two_stage", of_build)
+        self.assertEqual({name: ids[name] for name in of_build}, of_build)
+
+
 if __name__ == "__main__":
+    GENERATED = pathlib.Path(sys.argv.pop(2))
     COMPILER = sys.argv.pop(1)
     unittest.main()

@@ -6,5 +6,6 @@ if(NOT ESPALIER_CUDA AND NOT ESPALIER_SANITIZE)
 endif()
 if(NOT ESPALIER_CUDA AND NOT ESPALIER_SANITIZE)
   add_test(NAME machine_code_test
-           COMMAND ${ESPALIER_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/machine_code_test.py ${CMAKE_CXX_COMPILER})
+           COMMAND ${ESPALIER_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/machine_code_test.py ${CMAKE_CXX_COMPILER}
+                   ${ESPALIER_GENERATED_DIR})
 endif()
