@@ -7,16 +7,20 @@ namespace espalier::device::host {
 
 namespace {
 
-/// "int [64], Tile" out of "T& espalier::device::shared() [with T = int [64]; Tag = kernel()::Tile]".
+/// "shared int[64] Tile" out of GCC's "T& espalier::device::shared() [with T = int [64]; Tag = kernel()::Tile]" or
+/// Clang's "T &espalier::device::shared() [T = int[64], Tag = Tile]".
 std::string array_name(std::string_view function) {
-    const std::string_view type_begin = "T = ", tag_begin = "; Tag = ";
+    const std::string_view type_begin = "T = ", tag_begin = "Tag = ";
     const auto type = function.find(type_begin), tag = function.find(tag_begin);
     if (type == std::string_view::npos || tag == std::string_view::npos) return "shared array";
     auto tag_name = function.substr(tag + tag_begin.size());
     tag_name = tag_name.substr(0, tag_name.rfind(']'));
     if (const auto scope = tag_name.rfind("::"); scope != std::string_view::npos) tag_name.remove_prefix(scope + 2);
-    const auto type_name = function.substr(type + type_begin.size(), tag - type - type_begin.size());
-    return "shared " + std::string(type_name) + (tag_name == "void" ? "" : " " + std::string(tag_name));
+    constexpr std::size_t kSeparator = 2;
+    const auto first = type + type_begin.size();
+    std::string type_name(function.substr(first, tag - first - kSeparator));
+    if (const auto blank = type_name.find(" ["); blank != std::string::npos) type_name.erase(blank, 1);
+    return "shared " + type_name + (tag_name == "void" ? "" : " " + std::string(tag_name));
 }
 
 }  // namespace

@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <source_location>
 #include <string>
 #include <vector>
 
 #include "harness/emulator/geometry.hpp"
+#include "harness/emulator/site.hpp"
 #include "kernels/device/runtime.hpp"
 
 /// The host executor runs CUDA kernels on the CPU, for tests: see docs/host-executor.md.
@@ -55,7 +55,7 @@ struct FaultSite {
     std::string kernel;  ///< its demangled name, or where it was launched
     uint3 block{};
     std::optional<uint3> thread;  ///< none if the block as a whole is at fault
-    std::source_location location = std::source_location::current();
+    Site location = Site::current();
 };
 
 /// A kernel did something that CUDA leaves undefined or a GPU would fault on.

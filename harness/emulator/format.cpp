@@ -9,9 +9,7 @@ std::string text(uint3 index) {
     return result;
 }
 
-std::string text(const std::source_location& site) {
-    return std::string(site.file_name()) + ":" + std::to_string(site.line());
-}
+std::string text(const Site& site) { return std::string(site.file_name()) + ":" + std::to_string(site.line()); }
 
 std::string hexadecimal(unsigned mask) {
     static constexpr char kDigits[] = "0123456789abcdef";

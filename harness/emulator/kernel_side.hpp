@@ -5,10 +5,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <source_location>
 #include <string>
 
 #include "harness/emulator/geometry.hpp"
+#include "harness/emulator/site.hpp"
 
 // NOLINTBEGIN: CUDA's own names. Set by the executor whenever it switches threads. Visible, so that a kernel that is
 // loaded as a library has those of the program.
@@ -20,9 +20,6 @@ inline constexpr int warpSize = 32;
 // NOLINTEND
 
 namespace espalier::device::host {
-
-/// Where the source called an intrinsic.
-using Site = std::source_location;
 
 /// A static array of shared memory as a kernel asks for it.
 struct SharedArray {

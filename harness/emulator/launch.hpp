@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstddef>
-#include <source_location>
 #include <string>
 
 #include "harness/emulator/geometry.hpp"
+#include "harness/emulator/site.hpp"
 
 namespace espalier::device::host {
 
@@ -22,7 +22,7 @@ struct Launch {
     uint3 grid{1, 1, 1};
     uint3 block{1, 1, 1};
     std::size_t shared_bytes = 0;
-    std::source_location location = std::source_location::current();
+    Site location = Site::current();
 };
 
 /// The kernel's name, or where it was launched if the program is stripped.

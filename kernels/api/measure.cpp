@@ -190,7 +190,7 @@ private:
         std::vector<std::size_t> order = standing();
         const auto time_of = [&](std::size_t choice) { return typical(runners_[choice].samples); };
         if (alive_.front() == 0 && time_of(0) <= clearly_faster(rounds_) * time_of(order.front()))
-            std::ranges::rotate(order, std::ranges::find(order, std::size_t{0}));
+            std::rotate(order.begin(), std::ranges::find(order, std::size_t{0}), order.end());
         for (const std::size_t choice : order) {
             if (choice != 0 && !check(choice)) continue;
             return Measured{choice, choice == 0 ? 1 : time_of(0) / time_of(choice), time_of(choice), compared_};

@@ -153,14 +153,15 @@ private:
     }
 
     double time_over(std::size_t choice, int repeats, const typename P::Buffers& buffers) {
-        const auto& [variant, configuration, expected] = choices_[choice];
-        const auto bytes = variant->variant.workspace;
-        const std::span<std::byte> workspace =
-            arrays_.workspace(bytes ? bytes(planned_.call.problem, configuration, planned_.info()) : 0);
+        const TrialChoice<P>& tried = choices_[choice];
+        const auto& variant = tried.variant->variant;
+        const std::size_t bytes =
+            variant.workspace ? variant.workspace(planned_.call.problem, tried.configuration, planned_.info()) : 0;
+        const std::span<std::byte> workspace = arrays_.workspace(bytes);
         const TrialTime time = time_of(stream_.get(), planned_.transport.on_gpu(), [&] {
             for (int run = 0; run < repeats; ++run) {
                 Context context{planned_.info(), stream_.get(), workspace};
-                variant->variant.run(context, planned_.call.problem, buffers, configuration);
+                variant.run(context, planned_.call.problem, buffers, tried.configuration);
             }
         });
         spent_ += time.used;

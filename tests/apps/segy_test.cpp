@@ -14,7 +14,7 @@ using seismic_files::Segy;
 using seismic_files::segy_bytes;
 using seismic_files::Trace;
 
-constexpr std::int64_t kSamples = 300, kTraces = 3;
+constexpr std::int64_t kSamples = 300;
 
 std::vector<float> trace_values(std::int64_t trace, std::int64_t first, std::int64_t count) {
     std::vector<float> values;

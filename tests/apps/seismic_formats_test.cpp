@@ -246,7 +246,7 @@ TEST(MiniSeed, ADamagedClockIsNoGapOfYears) {
         return folder.file("clock.mseed", bytes);
     };
     for (const auto& [record, year] : {std::pair{std::size_t{2}, 2056}, {std::size_t{0}, 1970}, {std::size_t{1}, 2025}})
-        expect_holds(message_of<io::BadFile>([&] { open_record({with_year(record, year)}, {}); }),
+        expect_holds(message_of<io::BadFile>([&, at = record, to = year] { open_record({with_year(at, to)}, {}); }),
                      {"clock.mseed", "a gap of", "hours of --max-gap", "damaged"});
     const auto record = open_record({with_year(2, 2025)}, {.longest_gap = 367 * 86400.0});
     EXPECT_GT(record->samples(), 365 * 86400 * static_cast<std::int64_t>(kRate));

@@ -266,8 +266,8 @@ __global__ void two_arrays(unsigned index) {
 TEST(Bounds, OfStaticSharedMemoryAreChecked) {
     EXPECT_NO_THROW(launch(write_static, 2, 1, 0, nullptr, 32));
     expect_out_of_bounds([] { launch(write_static, 2, 1, 0, nullptr, 33); },
-                         "shared int [33] Array of 132 bytes was written up to 4 bytes past its end");
-    expect_out_of_bounds([] { launch(two_arrays, 1, 1, 0, nullptr, 5); }, "shared int [5] First of 20 bytes");
+                         "shared int[33] Array of 132 bytes was written up to 4 bytes past its end");
+    expect_out_of_bounds([] { launch(two_arrays, 1, 1, 0, nullptr, 5); }, "shared int[5] First of 20 bytes");
 }
 
 TEST(Bounds, OfDynamicSharedMemoryAreExact) {

@@ -135,7 +135,7 @@ TEST(Races, RightKernelsHaveNone) {
 }
 
 TEST(Races, OfAMissingBarrierAreFoundInEveryOrder) {
-    expect_race(rotate<false>, 1, 64, {"shared int [64] Numbers of 256 bytes", "rotate"});
+    expect_race(rotate<false>, 1, 64, {"shared int[64] Numbers of 256 bytes", "rotate"});
     expect_race(reuse<false>, 1, 64, {"Numbers"});
     expect_race(shuffle_orders_no_memory<false>, 1, 32, {"Numbers"});
     expect_race(read_histogram<false>, 1, 64, {"Bins"});

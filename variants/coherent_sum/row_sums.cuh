@@ -330,8 +330,10 @@ void sum_by_rows(Context& context, const Problem& problem, const Buffers& buffer
     using T = typename Sums::T;
     using Shared = Shared<typename T::Word>;
     if (problem.sources == 0) return;
-    const auto [sources, window] = cut<Sums>(problem, context.device);
-    const Layout parts = layout<Sums>(problem, {sources, window}, context.device);
+    const Cut slabs = cut<Sums>(problem, context.device);
+    const int sources = slabs.sources;
+    const std::int64_t window = slabs.window;
+    const Layout parts = layout<Sums>(problem, slabs, context.device);
     const auto rows = rows_at<typename T::Word>(context.workspace.data() + parts.rows, problem);
     const std::int64_t words = window - T::kSamples + T::kRowWords;  // of a row, beyond the range of delays
     const auto unit = Sums::Unit::of(context, problem, buffers.traces, context.workspace.data() + parts.unit);

@@ -36,7 +36,7 @@ __global__ void insert_rows(Problem problem, const float* distances, float* valu
     const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (row >= problem.rows) return;
     LocalList<capacity> list;
-    insert_row(RowInMemory{distances, problem.rows, row}, problem.columns, problem.k, list);
+    insert_row(RowInMemory<float>{distances, problem.rows, row}, problem.columns, problem.k, list);
     for (std::int64_t j = problem.columns; j < problem.k; ++j) list.set(j, kEmptyKey, kNoIndex);
     for (std::int64_t j = 0; j < problem.k; ++j) {
         values[j * problem.rows + row] = value_of(list.keys[j]);

@@ -33,7 +33,7 @@ __global__ void insert_rows(Problem problem, const float* distances, float* valu
     auto* const keys = dynamic_shared<std::uint32_t>();
     auto* const list_indices = reinterpret_cast<std::int32_t*>(keys + problem.k * blockDim.x);
     SharedList list{keys + threadIdx.x, list_indices + threadIdx.x, blockDim.x};
-    insert_row(RowInMemory{distances, problem.rows, row}, problem.columns, problem.k, list);
+    insert_row(RowInMemory<float>{distances, problem.rows, row}, problem.columns, problem.k, list);
     for (std::int64_t j = problem.columns; j < problem.k; ++j) list.set(j, kEmptyKey, kNoIndex);
     for (std::int64_t j = 0; j < problem.k; ++j) {
         values[j * problem.rows + row] = value_of(list.key(j));

@@ -47,8 +47,7 @@ inline void check(cudaError_t status, const char* what) {
 template <class T, class Tag = void>
 T& shared() {
     static constexpr char key = 0;
-    return *static_cast<T*>(
-        host::static_shared({&key, std::source_location::current().function_name(), sizeof(T), alignof(T)}));
+    return *static_cast<T*>(host::static_shared({&key, __PRETTY_FUNCTION__, sizeof(T), alignof(T)}));
 }
 
 /// Dynamic shared memory, as many bytes as the launch asked for, 16-byte aligned.
@@ -60,10 +59,10 @@ T* dynamic_shared() {
 /// The grid of a launch, and where in the source the launch is.
 struct Grid {
     dim3 size;
-    std::source_location location;
+    host::Site location;
 
-    Grid(dim3 blocks, std::source_location at = std::source_location::current()) : size(blocks), location(at) {}
-    Grid(unsigned blocks, std::source_location at = std::source_location::current()) : size(blocks), location(at) {}
+    Grid(dim3 blocks, host::Site at = host::Site::current()) : size(blocks), location(at) {}
+    Grid(unsigned blocks, host::Site at = host::Site::current()) : size(blocks), location(at) {}
 };
 
 /// kernel<<<grid, block, shared_bytes, stream>>>(args...), run to its end before it returns.

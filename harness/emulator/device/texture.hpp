@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
-#include <source_location>
 #include <string>
 
 #include "device/kernel.hpp"
@@ -35,13 +34,15 @@ const void* texture_element(unsigned long long object, std::int64_t x, std::int6
 using cudaTextureObject_t = unsigned long long;
 
 template <class T>
-T tex1Dfetch(cudaTextureObject_t object, int x, std::source_location site = std::source_location::current()) {
+T tex1Dfetch(cudaTextureObject_t object, int x,
+             espalier::device::host::Site site = espalier::device::host::Site::current()) {
     return *static_cast<const T*>(espalier::device::host::texture_element(object, x, 0, sizeof(T), site));
 }
 
 /// Coordinates are not normalised: element (column, row) is read at (column + .5F, row + .5F).
 template <class T>
-T tex2D(cudaTextureObject_t object, float x, float y, std::source_location site = std::source_location::current()) {
+T tex2D(cudaTextureObject_t object, float x, float y,
+        espalier::device::host::Site site = espalier::device::host::Site::current()) {
     const auto whole = [](float coordinate) { return static_cast<std::int64_t>(__float2ll_rn(floorf(coordinate))); };
     return *static_cast<const T*>(espalier::device::host::texture_element(object, whole(x), whole(y), sizeof(T), site));
 }

@@ -334,8 +334,8 @@ TEST(Compare, DisturbedMeasurementsAreLeftOut) {
     const Comparison repeated = compare({machine.sweep(1)}, after, CompareOptions{});
     EXPECT_EQ(repeated.disturbed.measurements, 7U);
     EXPECT_EQ(repeated.disturbed.cases, 0U) << "the other session has them";
-    after[1] = disturbed(std::move(after[1]), after[1].results.cases.size());
-    after[0] = disturbed(std::move(after[0]), after[0].results.cases.size());
+    const std::size_t all_cases = after[0].results.cases.size();
+    for (ComparedSweep& each : after) each = disturbed(std::move(each), all_cases);
     EXPECT_THROW(compare({machine.sweep(1)}, after, CompareOptions{}), BadData);
     const CompareOptions all{.allow_disturbed = true, .pool = {}};
     EXPECT_EQ(said(compare({machine.sweep(1)}, after, all)), 0U);

@@ -73,8 +73,8 @@ TEST(Codec, EveryConditionHasAName) {
 TEST(Codec, EveryMemberIsNeededAndChecked) {
     const nlohmann::json body = plain(encode(sample_record()));
     for (const auto& [name, value] : body.items()) {
-        expect_holds(refusal([&](auto& b) { b.erase(name); }), {name.c_str(), "missing"});
-        EXPECT_NE(refusal([&](auto& b) { b[name] = nullptr; }), "") << name;
+        expect_holds(refusal([&name = name](auto& b) { b.erase(name); }), {name.c_str(), "missing"});
+        EXPECT_NE(refusal([&name = name](auto& b) { b[name] = nullptr; }), "") << name;
     }
     expect_holds(refusal([](auto& b) { b["extra"] = 1; }), {"does not know"});
     expect_holds(refusal([](auto& b) { b["status"] = "fine"; }), {"status"});

@@ -36,7 +36,7 @@ TEST(CommittedSelectors, RestOnEvidenceOfTodaysSources) {
                 << key << ": " << describe(stale) << "\nor enter \"" << stale.name() << "\": {\"source_id\": \""
                 << stale.source_id << "\", \"reason\": ...}";
         for (const auto& [name, unused] : known)
-            EXPECT_TRUE(std::ranges::any_of(all, [&](const StaleVariant& s) { return s.name() == name; }))
+            EXPECT_TRUE(std::ranges::any_of(all, [&name = name](const StaleVariant& s) { return s.name() == name; }))
                 << key << ": " << name << " is not stale: remove it from known_stale.json";
     }
 }

@@ -20,7 +20,7 @@ void add_classifications(Calls& calls) {
     for (const auto& [name, table] : {std::pair{"many", Table{300, 400, Metric::euclidean}},
                                       {"few", Table{6000, 40, Metric::euclidean}},
                                       {"handful", Table{6000, 5, Metric::manhattan}}})
-        calls.add_each(std::string("classify_") + name, kPipelines, [table](const Options& options) {
+        calls.add_each(std::string("classify_") + name, kPipelines, [table = table](const Options& options) {
             return [table, options, points = numbers<float>(table.points * 4),
                     classes = numbers<std::int32_t>(table.points), queries = numbers<float>(table.queries * 4, 7)] {
                 const auto model = KnnClassifier::fit(cpu(), {points.data(), table.points, 4}, classes,

@@ -85,7 +85,7 @@ TEST(ExactSearch, CodesAreComparedAsBytes) {
     // More values than a byte holds, more attributes than a byte counts, rows that recur, values that no point has.
     for (const auto& [dims, values] : {std::pair{3, 3}, {20, 4}, {6, 255}, {6, 300}, {300, 3}}) {
         SCOPED_TRACE(std::to_string(dims) + " attributes of " + std::to_string(values) + " values");
-        const auto code = [&](int more) {
+        const auto code = [&, values = values](int more) {
             return [=, all = values + more](std::mt19937& random) {
                 return 0.5 * static_cast<double>(random() % static_cast<unsigned>(all)) - 7;
             };

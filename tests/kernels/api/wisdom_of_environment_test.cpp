@@ -79,7 +79,7 @@ TEST_F(WisdomOfEnvironment, WhatIsNoFileIsIgnoredWithAReason) {
 }
 
 TEST_F(WisdomOfEnvironment, AFullDiskCostsTheEntryAlone) {
-    ASSERT_EQ(run("ulimit -f 0; trap '' XFSZ; \\$P measure 6000 2 1"), 0) << out_;
+    ASSERT_EQ(run("\\$P measure_on_full_disk 6000 2 1"), 0) << out_;
     EXPECT_EQ(read_bytes(path_), "");
     ASSERT_EQ(run("\\$P measure 6000 2 1"), 0);
     EXPECT_EQ(value_of(load_wisdom(path_)).entries, 2);

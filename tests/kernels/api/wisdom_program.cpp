@@ -1,9 +1,13 @@
-// What tests of ESPALIER_WISDOM run in processes of their own: measures some problems, or explains one.
+// What tests of ESPALIER_WISDOM run in processes of their own: measures some problems, where no file may grow if the
+// disk is to be full, or explains one.
 //
-// usage: wisdom_program measure FIRST COUNT THREADS | wisdom_program explain ELEMENTS
+// usage: wisdom_program measure|measure_on_full_disk FIRST COUNT THREADS | wisdom_program explain ELEMENTS
+
+#include <sys/resource.h>
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <string_view>
@@ -32,6 +36,12 @@ int measure(std::int64_t first, std::int64_t count, int threads) {
     return failed;
 }
 
+/// Not before the program begins: OpenMP's library may need a file.
+bool fill_disk() {
+    const rlimit none{0, 0};
+    return std::signal(SIGXFSZ, SIG_IGN) != SIG_ERR && setrlimit(RLIMIT_FSIZE, &none) == 0;
+}
+
 int explain(std::int64_t elements) {
     const auto why = explain_dot_product(Device::cpu(), elements, {.threads = 1});
     std::cout << (why ? why.value().text() : why.error().message);
@@ -42,7 +52,8 @@ int explain(std::int64_t elements) {
 
 int main(int count, char** arguments) {
     const std::string_view what = count > 1 ? arguments[1] : "";
-    if (what == "measure" && count == 5)
+    if (what == "measure_on_full_disk" && !fill_disk()) return 3;
+    if (what.starts_with("measure") && count == 5)
         return measure(std::atoll(arguments[2]), std::atoll(arguments[3]), std::atoi(arguments[4]));
     if (what == "explain" && count == 3) return explain(std::atoll(arguments[2]));
     return 2;

@@ -3,7 +3,9 @@
 
 #include <immintrin.h>
 
-#define ESPALIER_TARGET target("avx512f,avx512bw,avx512dq,avx512vl,fma,prefer-vector-width=512")
+#include "variants/prefer_512.hpp"
+
+#define ESPALIER_TARGET target("avx512f,avx512bw,avx512dq,avx512vl,fma" ESPALIER_PREFER_512)
 #define ESPALIER_INLINE __attribute__((ESPALIER_TARGET, always_inline))
 
 #include "variants/coherent_sum/tolerance.hpp"

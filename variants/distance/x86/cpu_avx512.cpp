@@ -1,7 +1,9 @@
 // cpu_openmp's tiles with the inner loop compiled for AVX-512: 16 sums at once instead of the 4 that every x86-64
 // processor has, a multiply-add in one instruction, and four points per load of the queries' values.
 
-#define ESPALIER_TARGET target("avx512f,avx512bw,avx512dq,avx512vl,fma,prefer-vector-width=512")
+#include "variants/prefer_512.hpp"
+
+#define ESPALIER_TARGET target("avx512f,avx512bw,avx512dq,avx512vl,fma" ESPALIER_PREFER_512)
 #include "variants/distance/x86/target_tiles.hpp"
 
 namespace espalier::distance {

@@ -147,7 +147,7 @@ private:
         const auto last = all.begin() + static_cast<std::ptrdiff_t>(this->k_) - 1;
         std::ranges::nth_element(all, last);
         const auto [key, point] = std::pair(smallest_k::key_of_entry(*last), smallest_k::index_of_entry(*last));
-        this->keep(i, [&](std::int32_t other, std::int32_t other_point) {
+        this->keep(i, [&key = key, &point = point](std::int32_t other, std::int32_t other_point) {
             return std::pair(smallest_k::key_of(value_of(other)), other_point) <= std::pair(key, point);
         });
         limit(i, bound_.most(upper_of(smallest_k::value_of(key))));

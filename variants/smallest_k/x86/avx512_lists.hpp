@@ -4,7 +4,9 @@
 
 #include <bit>
 
-#define ESPALIER_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")))
+#include "variants/prefer_512.hpp"
+
+#define ESPALIER_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl" ESPALIER_PREFER_512)))
 
 #include "variants/smallest_k/x86/vector_lists.hpp"
 

@@ -94,7 +94,7 @@ std::vector<Configuration> Search::by_surrogate(std::size_t count, std::span<con
     const std::vector<Configuration> neighbours = neighbours_of_best(trials);
     candidates.insert(candidates.end(), neighbours.begin(), neighbours.end());
     std::ranges::sort(candidates);
-    candidates.erase(std::ranges::unique(candidates).begin(), candidates.end());
+    candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
     next_ = 0;  // the others come again
     std::ranges::shuffle(pool_, random_);
     std::erase_if(candidates, [&](const Configuration& one) { return std::ranges::find(rated, one) != rated.end(); });
