@@ -7,7 +7,7 @@ target_compile_options(espalier_flags INTERFACE
   $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
   # GCC notes where GCC 10 changed how aarch64 passes parameters: nothing here was built by an older one.
   $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},aarch64>>:-Wno-psabi>
-  # Products and sums are rounded one by one, as GCC does in ISO C++: results are the same bits.
+  # Products and sums are rounded one by one, as GCC does in ISO C++.
   $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-ffp-contract=off>
   # Clang would have parentheses in a | b ? c : d, notes loops that it does not unroll and static functions of headers,
   # and functions for AVX that nobody could call who is compiled without.
