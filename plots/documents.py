@@ -20,6 +20,7 @@ from regular_files import read_json
 from results import load_device
 from rules import rules_section
 from selector_tables import with_figures
+from sharded_table import with_shards
 from story_page import story_page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -82,6 +83,8 @@ def pages(program: Path, exports: Path) -> dict[Path, str]:
     devices[cpu.device["key"]] = cpu.device["key"]
     devices |= {key: key for key in keys if key.startswith("cpu-")}
     found[selectors] = with_figures(selectors.read_text(encoding="utf-8"), results, devices)
+    knn = ROOT / "docs/performance/knn.md"
+    found[knn] = with_shards(knn.read_text(encoding="utf-8"), results / "nvidia-h100-80gb-hbm3")
     found[ROOT / "variants/README.md"] = strategies_page(program)
     with_peers = [results / key for key in keys if (results / key / "peers").exists()]
     found[ROOT / "docs/performance/peers.md"] = peers_page(with_peers, exports)

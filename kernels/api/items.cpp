@@ -90,21 +90,26 @@ void turn_back(const void* from, void* to, std::int64_t rows, std::int64_t colum
     });
 }
 
-AttributeMajor::AttributeMajor(const Items& items) : values_(items.values) {
+device::RowCopy rows_of(const Items& items) {
     const bool by_item = items.layout == Layout::item_major;
     const std::int64_t row = by_item ? items.dims : items.count, rows = by_item ? items.count : items.dims;
+    const auto bytes = [](std::int64_t floats) { return static_cast<std::size_t>(floats) * sizeof(float); };
     const std::int64_t stride = items.stride == 0 || rows <= 1 ? row : items.stride;
-    const bool turns = by_item && items.count > 1 && items.dims > 1;
-    if (value_count(items) == 0 || (!turns && stride == row)) return;  // nothing to move
+    return {static_cast<std::size_t>(rows), bytes(row), bytes(row), bytes(stride)};
+}
+
+AttributeMajor::AttributeMajor(const Items& items) : values_(items.values) {
+    const device::RowCopy rows = rows_of(items);
+    const bool turns = items.layout == Layout::item_major && items.count > 1 && items.dims > 1;
+    if (value_count(items) == 0 || (!turns && rows.from_pitch == rows.bytes)) return;  // nothing to move
     // The threads touch it first.
     copy_ = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(value_count(items)));
     values_ = copy_.get();
-    if (turns) {
-        to_attribute_major(items.values, copy_.get(), items.count, items.dims, stride);
-        return;
-    }
-    const auto bytes = [](std::int64_t floats) { return static_cast<std::size_t>(floats) * sizeof(float); };
-    copy_rows(copy_.get(), items.values, {static_cast<std::size_t>(rows), bytes(row), bytes(row), bytes(stride)});
+    if (turns)
+        to_attribute_major(items.values, copy_.get(), items.count, items.dims,
+                           static_cast<std::int64_t>(rows.from_pitch / sizeof(float)));
+    else
+        copy_rows(copy_.get(), items.values, rows);
 }
 
 std::optional<Error> other_items(const Items& items, const std::string& name, const Items& planned) {

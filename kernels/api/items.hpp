@@ -54,6 +54,9 @@ inline std::int64_t items_in_part(std::int64_t terms, bool is_cuda) {
 
 inline std::int64_t value_count(const Items& items) { return items.count * items.dims; }
 
+/// The rows that items lie in, from where they are to where they have no gaps.
+device::RowCopy rows_of(const Items& items);
+
 /// Says what is wrong with a set of another size or layout than the one planned for; its values are of no account.
 std::optional<Error> other_items(const Items& items, const std::string& name, const Items& planned);
 

@@ -12,22 +12,6 @@ namespace {
 
 using knn::Problem;
 
-std::optional<Error> invalid_fit(const Device& device, const Items& points, std::size_t labels, const char* name,
-                                 const NeighbourRule& rule, const Options& options) {
-    if (auto error = invalid_options(state_of(device), options)) return error;
-    if (auto refused = refused_k(rule.k)) return invalid(std::move(*refused));
-    if (!is_enumerator(rule.vote, Vote::distance_weighted))
-        return invalid("vote is none of the enumerators of espalier::Vote");
-    if (auto error = invalid_comparison({nullptr, 0, points.dims}, points, rule.distance)) return error;
-    if (auto refused = refused_count("points.count", points.count)) return invalid(std::move(*refused));
-    if (static_cast<std::int64_t>(labels) != points.count)
-        return invalid("there are " + std::to_string(points.count) + " points, but " + std::to_string(labels) + " " +
-                       name);
-    const std::array specs{items_of("points.values", points)};
-    const Pointers<1> pointers{const_cast<float*>(points.values)};
-    return wrong_arrays({&state_of(device), options.memory}, specs, pointers, {});
-}
-
 /// The points in the memory of their device, attribute-major.
 Resident<float> resident(const DeviceState& state, const Items& points, const Options& options) {
     if (options.memory == Memory::host) {
@@ -94,6 +78,27 @@ KnnModel regressor_of(const Device& device, const Items& points, Resident<float>
 
 }  // namespace
 
+KnnModel unlabelled(const Device& device, const Items& points, const NeighbourRule& rule,
+                    std::shared_ptr<const TrainingSet> training) {
+    return {device, problem_of(points, rule, Task::classification), std::move(training), /*is_labelled=*/false};
+}
+
+std::optional<Error> invalid_fit(const Device& device, const Items& points, std::size_t labels, const char* name,
+                                 const NeighbourRule& rule, const Options& options) {
+    if (auto error = invalid_options(state_of(device), options)) return error;
+    if (auto refused = refused_k(rule.k)) return invalid(std::move(*refused));
+    if (!is_enumerator(rule.vote, Vote::distance_weighted))
+        return invalid("vote is none of the enumerators of espalier::Vote");
+    if (auto error = invalid_comparison({nullptr, 0, points.dims}, points, rule.distance)) return error;
+    if (auto refused = refused_count("points.count", points.count)) return invalid(std::move(*refused));
+    if (static_cast<std::int64_t>(labels) != points.count)
+        return invalid("there are " + std::to_string(points.count) + " points, but " + std::to_string(labels) + " " +
+                       name);
+    const std::array specs{items_of("points.values", points)};
+    const Pointers<1> pointers{const_cast<float*>(points.values)};
+    return wrong_arrays({&state_of(device), options.memory}, specs, pointers, {});
+}
+
 Result<std::shared_ptr<const KnnModel>> fit_owned(const Device& device, OwnedItems points,
                                                   std::span<const std::int32_t> classes, const NeighbourRule& rule,
                                                   const Options& options) {
@@ -159,8 +164,7 @@ Result<NearestNeighbours> NearestNeighbours::fit(const Device& device, const Ite
         // Every pipeline ends in a vote: one of a single class.
         const std::vector<std::int32_t> classes(count);
         training->classes = {state_of(device), classes.data(), points.count};
-        return NearestNeighbours(
-            shared_model({device, problem_of(points, rule, Task::classification), training, /*is_labelled=*/false}));
+        return NearestNeighbours(shared_model(unlabelled(device, points, rule, training)));
     });
 }
 

@@ -63,6 +63,15 @@ inline std::shared_ptr<const KnnModel> shared_model(KnnModel model) {
     return {both, &both->as_fitted};
 }
 
+/// Says what is wrong with what a model is fitted to; `name` is what its labels are called.
+std::optional<Error> invalid_fit(const Device& device, const Items& points, std::size_t labels, const char* name,
+                                 const NeighbourRule& rule, const Options& options);
+
+/// A model of points without labels, of which only the number and the width count; the training set has a class for
+/// each.
+KnnModel unlabelled(const Device& device, const Items& points, const NeighbourRule& rule,
+                    std::shared_ptr<const TrainingSet> training);
+
 /// Points in host memory, attribute-major, for a model to take over.
 struct OwnedItems {
     std::unique_ptr<float[]> values;

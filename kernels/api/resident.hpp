@@ -12,20 +12,22 @@
 
 namespace espalier {
 
-/// A copy of an array in a device's memory that outlives a call. The device must be current when one is made.
+/// An array in a device's memory that outlives a call: a copy of its own, or somebody else's. The device must be
+/// current when one is made.
 template <class T>
 class Resident {
 public:
     Resident() = default;
-    Resident(const DeviceState& device, const T* data, std::int64_t count, const Options& options = {}) {
-        const auto size = static_cast<std::size_t>(count);
-        if (device.info.kind == DeviceKind::cpu) {
-            host_ = std::make_unique_for_overwrite<T[]>(size);
-            host_size_ = size;
-            std::copy_n(data, size, host_.get());
+    Resident(const DeviceState& device, const T* data, std::int64_t count, const Options& options = {})
+        : count_(static_cast<std::size_t>(count)), on_gpu_(device.info.kind == DeviceKind::cuda) {
+        if (!on_gpu_) {
+            host_ = std::make_unique_for_overwrite<T[]>(count_);
+            std::copy_n(data, count_, host_.get());
+            data_ = host_.get();
             return;
         }
-        gpu_ = device::Buffer(size * sizeof(T));
+        gpu_ = device::Buffer(count_ * sizeof(T));
+        data_ = gpu_.as<T>();
         if (options.memory == Memory::device)
             device::copy_on_device(gpu_.data(), data, gpu_.size(), options.stream);
         else
@@ -37,31 +39,44 @@ public:
     Resident(const DeviceState& device, std::unique_ptr<T[]> data, std::int64_t count) {
         if (device.info.kind == DeviceKind::cpu) {
             host_ = std::move(data);
-            host_size_ = static_cast<std::size_t>(count);
+            data_ = host_.get();
+            count_ = static_cast<std::size_t>(count);
         } else {
             *this = Resident(device, data.get(), count);
         }
     }
 
+    /// Takes over an array in the current GPU's memory.
+    explicit Resident(device::Buffer data)
+        : gpu_(std::move(data)), data_(gpu_.as<T>()), count_(gpu_.size() / sizeof(T)), on_gpu_(true) {}
+
+    /// An array that is on the device and stays there for as long as this.
+    static Resident borrowed(const DeviceState& device, const T* data, std::int64_t count) {
+        Resident array;
+        array.data_ = data;
+        array.count_ = static_cast<std::size_t>(count);
+        array.on_gpu_ = device.info.kind == DeviceKind::cuda;
+        return array;
+    }
+
     /// A copy in host memory. The device must be current.
     [[nodiscard]] std::vector<T> on_host() const {
-        if (gpu_.size() == 0) return {host_.get(), host_.get() + host_size_};
-        std::vector<T> copy(gpu_.size() / sizeof(T));
-        device::copy_to_host(copy.data(), gpu_.data(), gpu_.size());
+        if (!on_gpu_ || count_ == 0) return {data_, data_ + count_};
+        std::vector<T> copy(count_);
+        device::copy_to_host(copy.data(), data_, count_ * sizeof(T));
         device::synchronize();
         return copy;
     }
 
     /// Null if it is empty.
-    [[nodiscard]] const T* data() const {
-        if (gpu_.size() > 0) return gpu_.as<T>();
-        return host_size_ == 0 ? nullptr : host_.get();
-    }
+    [[nodiscard]] const T* data() const { return count_ == 0 ? nullptr : data_; }
 
 private:
     std::unique_ptr<T[]> host_;
-    std::size_t host_size_ = 0;
     device::Buffer gpu_;
+    const T* data_ = nullptr;
+    std::size_t count_ = 0;
+    bool on_gpu_ = false;
 };
 
 }  // namespace espalier

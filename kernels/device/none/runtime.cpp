@@ -24,6 +24,9 @@ Buffer::Buffer(std::size_t) { refuse(); }
 Buffer::~Buffer() = default;  // none was ever made
 StreamBuffer::StreamBuffer(std::size_t, Stream) { refuse(); }
 StreamBuffer::~StreamBuffer() = default;
+PinnedBuffer::PinnedBuffer(std::size_t) { refuse(); }
+PinnedBuffer::~PinnedBuffer() = default;
+MemoryState memory_state() { refuse(); }
 
 void copy_to_device(void*, const void*, std::size_t, Stream) { refuse(); }
 void copy_to_host(void*, const void*, std::size_t, Stream) { refuse(); }
@@ -40,6 +43,7 @@ Event::Event() { refuse(); }
 Event::~Event() = default;
 void Event::record(Stream) { refuse(); }
 void Event::wait_for() const { refuse(); }
+void Event::make_wait(Stream) const { refuse(); }
 double Event::nanoseconds_since(const Event&) const { refuse(); }
 void synchronize(Stream) { refuse(); }
 void synchronize_all() { refuse(); }

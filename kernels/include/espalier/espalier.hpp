@@ -18,6 +18,7 @@
 #include "espalier/plan.hpp"
 #include "espalier/polyphase.hpp"
 #include "espalier/selectors.hpp"
+#include "espalier/sharded_knn.hpp"
 #include "espalier/smallest_k.hpp"
 #include "espalier/stream.hpp"
 #include "espalier/travel_time.hpp"

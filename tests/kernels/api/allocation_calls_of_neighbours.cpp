@@ -77,6 +77,15 @@ void add_regressions(Calls& calls) {
             return made(model.value().radius_neighbours({queries.data(), 80, 4}, 5));
         };
     });
+    calls.add("sharded", [] {
+        return [points = numbers<float>(300 * 4), targets = numbers<float>(300), queries = numbers<float>(80 * 4, 7)] {
+            const Device devices[] = {cpu(), cpu()};
+            const auto model = ShardedKnnRegressor::fit(devices, {points.data(), 300, 4}, targets, {.k = 3},
+                                                        {.bytes_per_device = std::size_t{16} * 40 * 16});
+            if (!model) return made(model);
+            return made(model.value().predict({queries.data(), 80, 4}));
+        };
+    });
     calls.add("save_and_load", [regressor] {
         const auto folder = std::make_shared<TemporaryFolder>();
         return [regressor, folder, path = std::string(*folder / "model"), queries = numbers<float>(80 * 4, 7)] {

@@ -97,6 +97,9 @@ private:
         const auto model = require(KnnClassifier::fit(cpu, points, classes_, rule, options));
         all.emplace_back("predict", bits_of(require(model.predict(queries, options))));
         all.emplace_back("kneighbors", bits_of(require(model.kneighbors(queries, options)).distances));
+        const auto sharded = require(ShardedNearestNeighbours::fit(std::vector{cpu, cpu}, points, rule,
+                                                                   {.bytes_per_device = 16 * 9000}, options));
+        all.emplace_back("sharded kneighbors", bits_of(require(sharded.kneighbors(queries, options)).distances));
         const ItemsOfDoubles exact{exact_points_.data(), kPoints, kDims}, asked{exact_points_.data(), 64, kDims};
         const auto exactly = require(ExactKnnClassifier::fit(cpu, exact, classes_, rule, options));
         all.emplace_back("exact kneighbors", bits_of(require(exactly.kneighbors(asked, options)).distances));

@@ -24,7 +24,7 @@ add_dependencies(wisdom_test wisdom_program)
 # Public functions twice: in the library as shipped, and where all variants are linked and the GPU is the host
 # executor, which shows copies, alignment and workspaces without a GPU.
 foreach(name api_test api_matrix_test api_data_test api_exact_knn_test api_exact_files_test api_views_test
-             api_radius_test)
+             api_radius_test api_sharded_test)
   espalier_test(${name} espalier_kernels espalier_reference)
   target_compile_definitions(${name} PRIVATE ESPALIER_TEST_DEVICES=1)
   if(ESPALIER_CUDA)
@@ -64,5 +64,7 @@ endif()
 
 espalier_test(large_filter_test espalier_all_variants_executor)
 
-add_executable(predict_benchmark EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/predict_benchmark.cpp)
-target_link_libraries(predict_benchmark PRIVATE espalier_core espalier_kernels)
+foreach(name predict_benchmark sharded_benchmark)
+  add_executable(${name} EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/${name}.cpp)
+  target_link_libraries(${name} PRIVATE espalier_core espalier_kernels OpenMP::OpenMP_CXX)
+endforeach()
