@@ -107,6 +107,12 @@ Items items_of(const espalier_items* given, const char* name) {
             items.stride};
 }
 
+NeighbourLists neighbour_lists(const espalier_neighbours* given) {
+    if (!given) return {};
+    const auto lists = known(given, "neighbours");
+    return {lists.distances, lists.indices, matrix_layout(lists.layout, "neighbours.layout"), lists.stride};
+}
+
 NeighbourRule neighbour_rule(const espalier_neighbour_rule* given) {
     const auto rule = known(given, "rule");
     return {.k = rule.k,

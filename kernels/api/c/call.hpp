@@ -148,6 +148,9 @@ inline const Device& device_of(const espalier_device* device) { return present(d
 
 Items items_of(const espalier_items* given, const char* name);
 
+/// Null stands for no arrays.
+NeighbourLists neighbour_lists(const espalier_neighbours* given);
+
 /// Refers to the caller's types.
 NeighbourRule neighbour_rule(const espalier_neighbour_rule* given);
 

@@ -49,17 +49,11 @@ const KnnBase& base_of(const espalier_model* model) {
     return std::visit([](const auto& own) -> const KnnBase& { return own; }, c::present(model, "model").model);
 }
 
-NeighbourLists lists_of(const espalier_neighbours* given) {
-    if (!given) return {};
-    const auto lists = c::known(given, "neighbours");
-    return {lists.distances, lists.indices, c::matrix_layout(lists.layout, "neighbours.layout"), lists.stride};
-}
-
 template <class Model, class Label>
 Result<void> predict(const espalier_model* model, const char* maker, const espalier_items* queries, Label* labels,
                      const espalier_neighbours* neighbours, const espalier_options* options) {
     return model_as<Model>(model, maker)
-        .predict(c::items_of(queries, "queries"), labels, lists_of(neighbours), c::options_of(options));
+        .predict(c::items_of(queries, "queries"), labels, c::neighbour_lists(neighbours), c::options_of(options));
 }
 
 template <class Label>
@@ -67,7 +61,7 @@ Result<void> run(const espalier_plan* plan, const espalier_items* queries, Label
                  const espalier_neighbours* neighbours, void* stream, std::span<std::byte> workspace) {
     const auto& planned = c::plan_of<KnnPlan>(plan, "espalier_plan_predict()");
     const Items items = c::items_of(queries, "queries");
-    return planned.run(items, labels, lists_of(neighbours), c::stream_of(stream), workspace);
+    return planned.run(items, labels, c::neighbour_lists(neighbours), c::stream_of(stream), workspace);
 }
 
 constexpr const char* kClassifier = "espalier_fit_classifier()";
@@ -139,7 +133,7 @@ espalier_status espalier_predict_targets(const espalier_model* model, const espa
 espalier_status espalier_kneighbors(const espalier_model* model, const espalier_items* queries,
                                     const espalier_neighbours* neighbours, const espalier_options* options) noexcept {
     return call([&] {
-        const NeighbourLists lists = lists_of(&c::present(neighbours, "neighbours"));
+        const NeighbourLists lists = c::neighbour_lists(&c::present(neighbours, "neighbours"));
         return base_of(model).kneighbors(c::items_of(queries, "queries"), lists, c::options_of(options));
     });
 }
@@ -194,7 +188,7 @@ espalier_status espalier_kneighbors_run(const espalier_plan* plan, const espalie
                                         std::size_t workspace_bytes) noexcept {
     return call([&] {
         const auto& planned = c::plan_of<KnnPlan>(plan, "espalier_plan_predict()");
-        const NeighbourLists lists = lists_of(&c::present(neighbours, "neighbours"));
+        const NeighbourLists lists = c::neighbour_lists(&c::present(neighbours, "neighbours"));
         return planned.run(c::items_of(queries, "queries"), lists, c::stream_of(stream),
                            c::workspace_of(workspace, workspace_bytes));
     });

@@ -23,6 +23,7 @@
 #include "espalier/c/exact.h"
 #include "espalier/c/general.h"
 #include "espalier/c/neighbours.h"
+#include "espalier/c/sharded.h"
 #include "espalier/c/traces.h"
 #include "espalier/c/types.h"
 

@@ -19,6 +19,7 @@ struct Free {
     void operator()(espalier_plan* plan) const { espalier_plan_free(plan); }
     void operator()(espalier_model* model) const { espalier_model_free(model); }
     void operator()(espalier_exact_model* model) const { espalier_exact_model_free(model); }
+    void operator()(espalier_sharded_model* model) const { espalier_sharded_model_free(model); }
     void operator()(espalier_radius_lists* lists) const { espalier_radius_lists_free(lists); }
     void operator()(char* text) const { espalier_free_text(text); }
 };
@@ -172,6 +173,17 @@ espalier_status radius_and_files(const espalier_device* cpu, Arrays& use) {
                  [&](auto** to) { return espalier_radius_neighbours(missing.get(), &items, 2, 0, nullptr, to); });
 }
 
+espalier_status shards(const espalier_device* cpu, Arrays& use) {
+    const espalier_items items{sizeof items, use.a.data(), 20, 4};
+    const espalier_neighbour_rule rule{sizeof rule, nullptr, 0, 5};
+    Handle<espalier_sharded_model> model;
+    if (const auto status = given(model, [&](auto** to) {
+            return espalier_sharded_fit(&cpu, 1, &items, nullptr, use.b.data(), &rule, 1 << 10, nullptr, to);
+        }))
+        return status;
+    return espalier_sharded_predict_targets(model.get(), &items, use.b.data() + 1000, nullptr);
+}
+
 espalier_status exact(const espalier_device* cpu, Arrays& use) {
     const espalier_exact_items items{sizeof items, use.doubles.data(), 20, 4};
     const espalier_neighbour_rule rule{sizeof rule, nullptr, 0, 5};
@@ -259,6 +271,7 @@ std::vector<NamedCall> calls_of_c() {
             call_of("planned_large_filter", planned_large_filter),
             call_of("traces", traces),
             call_of("radius_and_files", radius_and_files),
+            call_of("shards", shards),
             call_of("exact", exact),
             call_of("exact_regression", exact_regression),
             call_of("devices", devices),

@@ -105,6 +105,8 @@ typedef struct espalier_device espalier_device;
 typedef struct espalier_plan espalier_plan;
 /** A training set of nearest neighbours, in the memory of its device. */
 typedef struct espalier_model espalier_model;
+/** A training set in shards, which points in host memory are cut into. */
+typedef struct espalier_sharded_model espalier_sharded_model;
 /** A training set in double precision. */
 typedef struct espalier_exact_model espalier_exact_model;
 /** The points within a radius of some queries, a list for each. */

@@ -251,3 +251,51 @@ void test_neighbours(const espalier_device* cpu) {
     espalier_model_free(regressor);
     espalier_model_free(NULL);
 }
+
+void test_shards(const espalier_device* cpu) {
+    const int32_t classes[4] = {0, 0, 1, 1};
+    const float targets[4] = {0, 2, 10, 20};
+    const espalier_device* devices[2] = {cpu, cpu};
+    const espalier_device* missing[2] = {cpu, NULL};
+    float numbers[2], distances[4];
+    int32_t predicted[2], indices[4];
+    int64_t shards = 0, resident = -1;
+    espalier_items points = {sizeof points, line, 4, 1}, queries = {sizeof queries, asked, 2, 1};
+    espalier_neighbour_rule rule = {sizeof rule};
+    espalier_neighbours lists = {sizeof lists};
+    espalier_sharded_model *classifier = NULL, *regressor = NULL, *plain = NULL, *none = NULL;
+    rule.k = 2;
+    OK(espalier_sharded_fit(devices, 2, &points, classes, NULL, &rule, 0, NULL, &classifier));
+    OK(espalier_sharded_fit(devices, 1, &points, NULL, targets, &rule, 64, NULL, &regressor));
+    OK(espalier_sharded_fit(devices, 1, &points, NULL, NULL, &rule, 64, NULL, &plain));
+    OK(espalier_sharded_counts(classifier, &shards, &resident));
+    EXPECT(shards == 2 && resident == 0);
+    OK(espalier_sharded_counts(regressor, &shards, &resident));
+    EXPECT(shards == 4 && resident == 0);
+    OK(espalier_sharded_predict_classes(classifier, &queries, predicted, NULL));
+    EXPECT(predicted[0] == 0 && predicted[1] == 1);
+    OK(espalier_sharded_predict_targets(regressor, &queries, numbers, NULL));
+    EXPECT(numbers[0] == 1 && numbers[1] == 15);
+    lists.distances = distances;
+    lists.indices = indices;
+    OK(espalier_sharded_kneighbors(plain, &queries, &lists, NULL));
+    expect_neighbours(distances, indices, 0);
+    lists.layout = ESPALIER_COLUMN_MAJOR;
+    OK(espalier_sharded_kneighbors(classifier, &queries, &lists, NULL));
+    expect_neighbours(distances, indices, 1);
+    INVALID("neighbours is null", espalier_sharded_kneighbors(plain, &queries, NULL, NULL));
+    INVALID("has no targets", espalier_sharded_predict_targets(classifier, &queries, numbers, NULL));
+    INVALID("has no classes", espalier_sharded_predict_classes(plain, &queries, predicted, NULL));
+    INVALID("classes is null", espalier_sharded_predict_classes(classifier, &queries, NULL, NULL));
+    INVALID("model is null", espalier_sharded_counts(NULL, &shards, &resident));
+    INVALID("resident is null", espalier_sharded_counts(plain, &shards, NULL));
+    INVALID("classes and targets", espalier_sharded_fit(devices, 1, &points, classes, targets, &rule, 0, NULL, &none));
+    INVALID("device is null", espalier_sharded_fit(missing, 2, &points, NULL, NULL, &rule, 0, NULL, &none));
+    INVALID("devices is null", espalier_sharded_fit(NULL, 2, &points, NULL, NULL, &rule, 0, NULL, &none));
+    INVALID("no devices", espalier_sharded_fit(NULL, 0, &points, NULL, NULL, &rule, 0, NULL, &none));
+    EXPECT(none == NULL);
+    espalier_sharded_model_free(classifier);
+    espalier_sharded_model_free(regressor);
+    espalier_sharded_model_free(plain);
+    espalier_sharded_model_free(NULL);
+}

@@ -361,6 +361,7 @@ int main(void) {
     test_distances(cpu);
     test_selection(cpu);
     test_neighbours(cpu);
+    test_shards(cpu);
     test_models(cpu);
     test_exact(cpu);
     test_traces(cpu);

@@ -41,6 +41,7 @@ void has_text(espalier_status status, char** text, const char* part);
 void test_distances(const espalier_device* cpu);
 void test_selection(const espalier_device* cpu);
 void test_neighbours(const espalier_device* cpu);
+void test_shards(const espalier_device* cpu);
 
 /* Of c_models.c, c_exact.c and c_traces.c. */
 void test_models(const espalier_device* cpu);
