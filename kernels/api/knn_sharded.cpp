@@ -50,7 +50,8 @@ std::size_t bytes_for(const Device& device, std::span<const Device> devices, con
 /// Shards of nearly as many points each, as many for each device.
 std::vector<Shard> cut(const Items& points, std::size_t devices, std::size_t bytes_of_shard) {
     const auto bytes_of_point = static_cast<std::size_t>(std::max<std::int64_t>(points.dims, 1)) * sizeof(float);
-    const auto most = static_cast<std::int64_t>(std::max<std::size_t>(bytes_of_shard / bytes_of_point, 1));
+    const auto all = static_cast<std::size_t>(std::max<std::int64_t>(points.count, 1));
+    const auto most = static_cast<std::int64_t>(std::clamp<std::size_t>(bytes_of_shard / bytes_of_point, 1, all));
     const auto dealt_to = static_cast<std::int64_t>(devices);
     const std::int64_t rounds = (points.count + most * dealt_to - 1) / (most * dealt_to);
     const std::int64_t each = std::max<std::int64_t>(

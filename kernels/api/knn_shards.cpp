@@ -38,9 +38,7 @@ Upload::~Upload() {
 
 void Upload::bring(const Items& items, float* to) {
     if (value_count(items) == 0) return;
-    if (is_page_locked(items)) {
-        return device::copy_rows_to_device(to, items.values, rows_of(items), stream_.get());
-    }
+    if (is_page_locked(items)) return device::copy_rows_to_device(to, items.values, rows_of(items), stream_.get());
     constexpr std::int64_t kPieceFloats = std::int64_t{1} << 22;  // 16 MiB
     const std::int64_t at_once = std::clamp<std::int64_t>(kPieceFloats / items.dims, 1, items.count);
     for (std::int64_t first = 0; first < items.count; first += at_once) {

@@ -92,7 +92,6 @@ public:
     /// Lists as these hold them, of points that are counted from `first` on.
     void merge(const float* distances, const std::int32_t* indices, std::int64_t first);
 
-    [[nodiscard]] std::int64_t k() const { return k_; }
     [[nodiscard]] std::vector<float>& distances() { return distances_; }
     [[nodiscard]] std::vector<std::int32_t>& indices() { return indices_; }
     [[nodiscard]] const std::vector<float>& distances() const { return distances_; }

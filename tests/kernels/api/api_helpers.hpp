@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <random>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -31,6 +33,14 @@ template <class T>
 T value_of(Result<T> result) {
     EXPECT_TRUE(result) << result.error().message;
     return std::move(result).value();
+}
+
+/// Numbers from 0 to `below` - 1, so that distances tie and single precision has no rounding before the root.
+inline std::vector<float> whole_numbers(std::int64_t count, unsigned seed, unsigned below) {
+    std::mt19937 random(seed);
+    std::vector<float> values(static_cast<std::size_t>(count));
+    for (float& value : values) value = static_cast<float>(random() % below);
+    return values;
 }
 
 inline void expect_ok(const Result<void>& result) { ASSERT_TRUE(result) << result.error().message; }

@@ -22,18 +22,10 @@ namespace {
 
 constexpr std::int64_t kQueries = 41, kPoints = 300, kDims = 3;
 
-/// Whole numbers, so that distances tie and single precision has no rounding before the root.
-std::vector<float> whole(std::int64_t count, unsigned seed) {
-    std::mt19937 random(seed);
-    std::vector<float> values(static_cast<std::size_t>(count));
-    for (float& value : values) value = static_cast<float>(random() % 10);
-    return values;
-}
-
 struct Sets {
-    std::vector<float> points = whole(kPoints * kDims, 1), queries = whole(kQueries * kDims, 2);
+    std::vector<float> points = whole_numbers(kPoints * kDims, 1, 10), queries = whole_numbers(kQueries * kDims, 2, 10);
     std::vector<std::int32_t> classes = std::vector<std::int32_t>(kPoints);
-    std::vector<float> targets = whole(kPoints, 3);
+    std::vector<float> targets = whole_numbers(kPoints, 3, 10);
 
     Sets() {
         for (std::size_t i = 0; i < classes.size(); ++i) classes[i] = static_cast<std::int32_t>(i % 3);
@@ -237,7 +229,7 @@ struct Listener {
 
 /// Calls that work in parts, each large enough for several.
 struct Long {
-    std::vector<float> points = whole(40'000 * 40, 5), queries = whole(1200 * 40, 6);
+    std::vector<float> points = whole_numbers(40'000 * 40, 5, 10), queries = whole_numbers(1200 * 40, 6, 10);
     std::vector<float> result = std::vector<float>(1200 * 40'000);
     std::vector<std::uint8_t> pixels = std::vector<std::uint8_t>(4000 * 4000 * 1), filtered = pixels;
     std::vector<double> exact_points{points.begin(), points.begin() + 40'000 * 4},

@@ -19,18 +19,10 @@ namespace {
 constexpr std::int64_t kQueries = 23, kPoints = 500, kDims = 4;
 constexpr std::size_t kPointBytes = kDims * sizeof(float);
 
-/// Whole numbers, so that distances tie across shards and single precision has no rounding before the root.
-std::vector<float> whole(std::int64_t count, unsigned seed) {
-    std::mt19937 random(seed);
-    std::vector<float> values(static_cast<std::size_t>(count));
-    for (float& value : values) value = static_cast<float>(random() % 7);
-    return values;
-}
-
 struct Sets {
-    std::vector<float> points = whole(kPoints * kDims, 1), queries = whole(kQueries * kDims, 2);
+    std::vector<float> points = whole_numbers(kPoints * kDims, 1, 7), queries = whole_numbers(kQueries * kDims, 2, 7);
     std::vector<std::int32_t> classes = std::vector<std::int32_t>(kPoints);
-    std::vector<float> targets = whole(kPoints, 3);
+    std::vector<float> targets = whole_numbers(kPoints, 3, 7);
 
     Sets() {
         for (std::size_t i = 0; i < classes.size(); ++i) classes[i] = static_cast<std::int32_t>(i * 7 % 5);

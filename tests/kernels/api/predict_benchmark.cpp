@@ -13,28 +13,11 @@
 
 #include "espalier/espalier.hpp"
 #include "kernels/device/runtime.hpp"
+#include "tests/kernels/api/benchmark_support.hpp"
 
 namespace {
 
 using namespace espalier;
-
-template <class T>
-T value_or_exit(Result<T> result) {
-    if (result) return std::move(result).value();
-    std::fprintf(stderr, "%s\n", result.error().message.c_str());
-    std::exit(1);
-}
-
-double milliseconds(const std::function<void()>& run) {
-    const auto before = std::chrono::steady_clock::now();
-    run();
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - before).count();
-}
-
-double median(std::vector<double> values) {
-    std::ranges::sort(values);
-    return values[values.size() / 2];
-}
 
 std::vector<float> uniform(std::int64_t count, unsigned seed) {
     std::mt19937 random(seed);
@@ -83,7 +66,7 @@ int main(int argc, char** argv) {
     std::vector<double> times[std::size(ways)];
     for (std::int64_t round = -1; round < rounds; ++round)  // the first warms up
         for (std::size_t way = 0; way < std::size(ways); ++way) {
-            const double time = milliseconds(ways[way]);
+            const double time = 1e3 * seconds_of(ways[way]);
             if (round >= 0) times[way].push_back(time);
         }
     std::printf("%s, %lld x %lld x %lld, k = %lld, %lld rounds\n", gpu.name().c_str(), static_cast<long long>(queries),

@@ -18,27 +18,16 @@
 
 #include "espalier/espalier.hpp"
 #include "kernels/device/runtime.hpp"
+#include "tests/kernels/api/benchmark_support.hpp"
 
 namespace {
 
 using namespace espalier;
 
-template <class T>
-T value_or_exit(Result<T> result) {
-    if (result) return std::move(result).value();
-    std::fprintf(stderr, "%s\n", result.error().message.c_str());
-    std::exit(1);
-}
-
 double median_seconds(std::int64_t rounds, const std::function<void()>& run) {
     std::vector<double> times;
-    for (std::int64_t i = 0; i < rounds; ++i) {
-        const auto before = std::chrono::steady_clock::now();
-        run();
-        times.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count());
-    }
-    std::ranges::sort(times);
-    return times[times.size() / 2];
+    for (std::int64_t i = 0; i < rounds; ++i) times.push_back(seconds_of(run));
+    return median(std::move(times));
 }
 
 /// The fraction that the bits of a number make, by the finaliser of splitmix64.
