@@ -16,10 +16,10 @@ def with_shards(text: str, results: Path) -> str:
     rows = []
     for (points, gpus, shards, resident), runs in groups.items():
         some = next(iter(runs.values()))
-        gigabytes = points * some["dims"] * 4e-9
-        rows.append([f"{gigabytes:.0f}", gpus, f"{resident:.0f} of {shards:.0f}", milliseconds(some["copies_s"] or None)] + [
-            beside(runs[queries]) for queries in QUERIES])
-    header = ["GB", "GPUs", "shards that stay", "the others' copies", "1 query", *(f"{queries:,} queries" for queries in QUERIES[1:])]
+        rows.append([f"{points * some['dims'] * 4e-9:.0f}", gpus, f"{resident} of {shards}",
+                     milliseconds(some["copies_s"] or None), *(beside(runs[queries]) for queries in QUERIES)])
+    header = ["GB", "GPUs", "shards that stay", "the others' copies", "1 query",
+              *(f"{queries:,} queries" for queries in QUERIES[1:])]
     return between(text, BEGIN, END, table(header, rows))
 
 

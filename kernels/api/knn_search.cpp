@@ -62,13 +62,6 @@ private:
     std::vector<std::int32_t> indices_;
 };
 
-/// Memory of the current GPU for so many bytes: what there is, or more.
-void make_room(device::Buffer& buffer, std::size_t bytes) {
-    if (buffer.size() >= bytes) return;
-    buffer = {};  // not both at once
-    buffer = device::Buffer(bytes);
-}
-
 /// Searches on a GPU, in the order of a stream. Points are brought by another one, so that the copies of a shard go on
 /// while those before it are searched; and lists are fetched by a third, while later shards are searched.
 class GpuSearch final : public ShardSearch {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -127,11 +128,13 @@ Result<std::shared_ptr<ShardedModel>> sharded(std::span<const Device> devices, c
     model->types.assign(rule.distance.types.begin(), rule.distance.types.end());
     model->rule = rule;
     model->rule.distance.types = model->types;
-    std::size_t least = bytes_for(devices[0], devices, shards);
-    for (const Device& device : devices) least = std::min(least, bytes_for(device, devices, shards));
-    model->shards = cut(points, devices.size(), least / kShardsOfDevice);
+    std::size_t bytes_of_device = std::numeric_limits<std::size_t>::max();
+    for (const Device& device : devices)
+        bytes_of_device = std::min(bytes_of_device, bytes_for(device, devices, shards));
+    const std::size_t bytes_of_shard = bytes_of_device / kShardsOfDevice;
+    model->shards = cut(points, devices.size(), bytes_of_shard);
     for (const Device& device : devices) model->devices.push_back(on_device(device, *model));
-    keep_shards(*model, least / kShardsOfDevice);
+    keep_shards(*model, bytes_of_shard);
     model->shards = in_order(model->shards, devices.size());
     return model;
 }
@@ -276,7 +279,9 @@ std::optional<Error> invalid_call(const ShardedModel& model, const Items& querie
     const std::array specs{values, in_rows(output_of<float>("distances", entries(lists.distances)), rows, lists.stride),
                            in_rows(output_of<std::int32_t>("indices", entries(lists.indices)), rows, lists.stride)};
     const Pointers<3> pointers{const_cast<float*>(queries.values), lists.distances, lists.indices};
-    return wrong_arrays({&state_of(Device::cpu()), Memory::host}, specs, pointers, {});
+    const DeviceState& state = state_of(model.devices[0]->device);
+    const CurrentDevice current(state);
+    return wrong_arrays({&state, Memory::host}, specs, pointers, {});
 }
 
 /// The lists of the neighbours of valid queries.
@@ -288,14 +293,15 @@ Result<MergedLists> neighbours_of(const ShardedModel& model, const Items& querie
     return merged;
 }
 
-template <class T>
-void write_list(const std::vector<T>& from, T* to, const NeighbourLists& lists, std::int64_t queries, std::int64_t k) {
-    if (!to) return;
-    const bool by_query = lists.layout == MatrixLayout::row_major;
-    const std::int64_t stride = lists.stride != 0 ? lists.stride : by_query ? k : queries;
-    for (std::int64_t q = 0; q < queries; ++q)
-        for (std::int64_t j = 0; j < k; ++j)
-            to[by_query ? q * stride + j : j * stride + q] = from[static_cast<std::size_t>(q * k + j)];
+/// Writes what the caller wants of the lists, of 4 bytes an entry.
+void write_lists(const void* from, void* to, const NeighbourLists& lists, std::int64_t queries, std::int64_t k) {
+    if (!to || queries == 0) return;
+    const auto bytes = [](std::int64_t entries) { return static_cast<std::size_t>(entries) * sizeof(std::int32_t); };
+    if (lists.layout == MatrixLayout::row_major)
+        copy_rows(to, from,
+                  {static_cast<std::size_t>(queries), bytes(k), bytes(lists.stride != 0 ? lists.stride : k), bytes(k)});
+    else
+        turn_back(from, to, k, queries, bytes(lists.stride != 0 ? lists.stride : queries));
 }
 
 /// The vote of the neighbours of each query by their `labels`.
@@ -339,9 +345,10 @@ Result<void> ShardedKnnBase::kneighbors(const Items& queries, const NeighbourLis
             return invalid("there is an array for neither distances nor indices: give one of them");
         auto merged = neighbours_of(*model_, queries, options);
         if (!merged) return merged.error();
+        const HostThreads threads(state_of(model_->devices[0]->device), options);
         const std::int64_t k = model_->rule.k;
-        write_list(merged.value().distances(), neighbours.distances, neighbours, queries.count, k);
-        write_list(merged.value().indices(), neighbours.indices, neighbours, queries.count, k);
+        write_lists(merged.value().distances().data(), neighbours.distances, neighbours, queries.count, k);
+        write_lists(merged.value().indices().data(), neighbours.indices, neighbours, queries.count, k);
         return {};
     });
 }

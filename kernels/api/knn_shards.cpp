@@ -1,10 +1,10 @@
 #include "kernels/api/knn_shards.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <limits>
 
+#include "kernels/api/exact_search.hpp"
 #include "kernels/api/items.hpp"
 
 namespace espalier {
@@ -47,7 +47,7 @@ void Upload::bring(const Items& items, float* to) {
         const device::RowCopy rows = rows_of(part);
         const std::size_t bytes = rows.rows * rows.bytes;
         piece.copied.wait_for();
-        if (piece.memory.size() < bytes) piece.memory = device::PinnedBuffer(bytes);
+        make_room(piece.memory, bytes);
         gather(piece.memory.data(), part.values, rows);
         if (items.layout == Layout::item_major)
             device::copy_to_device(to + first * items.dims, piece.memory.data(), bytes, stream_.get());
@@ -62,18 +62,10 @@ void Upload::bring(const Items& items, float* to) {
 
 namespace {
 
-struct Entry {
-    float distance;
-    std::int32_t index;
-};
-
-/// By distance, NaN after every number, then by index; what fills a list comes last.
-bool is_before(const Entry& a, const Entry& b) {
+/// What fills a list comes last.
+bool is_before(const exact::Neighbour& a, const exact::Neighbour& b) {
     if (a.index == kNoIndex || b.index == kNoIndex) return a.index != kNoIndex && b.index == kNoIndex;
-    if (a.distance < b.distance) return true;
-    if (b.distance < a.distance) return false;
-    if (std::isnan(a.distance) != std::isnan(b.distance)) return std::isnan(b.distance);
-    return a.index < b.index;
+    return exact::nearer(a, b);
 }
 
 /// One list of `k` entries, its own before what is merged into it.
@@ -81,17 +73,18 @@ void merge_list(float* distances, std::int32_t* indices, const float* other_dist
                 const std::int32_t* other_indices, std::int64_t first, std::int64_t k) {
     const auto other = [&](std::int64_t at) {
         const std::int32_t index = other_indices[at];
-        return Entry{other_distances[at], index == kNoIndex ? index : static_cast<std::int32_t>(first + index)};
+        return exact::Neighbour{other_distances[at],
+                                index == kNoIndex ? index : static_cast<std::int32_t>(first + index)};
     };
     if (!is_before(other(0), {distances[k - 1], indices[k - 1]})) return;
-    std::array<Entry, kMaxSmallestK> own;
+    std::array<exact::Neighbour, kMaxSmallestK> own;
     for (std::int64_t j = 0; j < k; ++j) own[static_cast<std::size_t>(j)] = {distances[j], indices[j]};
     for (std::int64_t j = 0, mine = 0, theirs = 0; j < k; ++j) {
-        const Entry candidate = other(theirs), kept = own[static_cast<std::size_t>(mine)];
+        const exact::Neighbour candidate = other(theirs), kept = own[static_cast<std::size_t>(mine)];
         const bool takes = is_before(candidate, kept);
-        const Entry next = takes ? candidate : kept;
+        const exact::Neighbour next = takes ? candidate : kept;
         (takes ? theirs : mine) += 1;
-        distances[j] = next.distance;
+        distances[j] = static_cast<float>(next.distance);
         indices[j] = next.index;
     }
 }
@@ -116,7 +109,7 @@ std::shared_ptr<const KnnModel> resident_shard(const ShardedModel& model, const 
                                                device::Buffer& brought) {
     const Items points = model.points_of(shard);
     const std::size_t bytes = static_cast<std::size_t>(value_count(points)) * sizeof(float);
-    if (brought.size() < bytes) brought = device::Buffer(bytes);
+    make_room(brought, bytes);
     device::Buffer kept(bytes);
     upload.bring(points, brought.as<float>());
     to_attribute_major_on_device(points, brought.as<float>(), kept.as<float>(), upload.stream());

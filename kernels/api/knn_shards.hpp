@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "espalier/sharded_knn.hpp"
-#include "kernels/api/guarded.hpp"
 #include "kernels/api/knn_model.hpp"
 #include "kernels/api/resident.hpp"
 #include "kernels/device/runtime.hpp"
@@ -58,6 +57,14 @@ struct ShardedModel {
 }  // namespace espalier::inline v1
 
 namespace espalier {
+
+/// Memory of the current GPU, or for it, of so many bytes: what there is, or more.
+template <class Buffer>
+void make_room(Buffer& buffer, std::size_t bytes) {
+    if (buffer.size() >= bytes) return;
+    buffer = {};  // not both at once
+    buffer = Buffer(bytes);
+}
 
 /// Brings items from host memory to a GPU in pieces, through page-locked memory unless they are in such: while one
 /// piece is copied to the device, the next is gathered. The device must be current when it is made and used.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,8 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "espalier/c/types.h"
 #include "espalier/espalier.hpp"
@@ -173,6 +176,28 @@ template <class P>
 Result<void> give_plan(Result<P> plan, espalier_plan** to) {
     if (!plan) return plan.error();
     *to = new PlanOfC<P>(std::move(plan).value());
+    return {};
+}
+
+/// Gives a model away, in a handle that holds a variant of them. On an error `to` is null.
+template <class Handle, class Model>
+Result<void> give_model(Result<Model> model, Handle** to) {
+    if (!model) return model.error();
+    *to = new Handle{std::move(model).value()};
+    return {};
+}
+
+/// What the models that a handle may hold have in common.
+template <class Base, class Handle>
+const Base& base_of(const Handle* model) {
+    return std::visit([](const auto& own) -> const Base& { return own; }, present(model, "model").model);
+}
+
+/// Copies predictions to the caller's array, which is there.
+template <class T>
+Result<void> copied(const Result<std::vector<T>>& predictions, T* to) {
+    if (!predictions) return predictions.error();
+    std::ranges::copy(predictions.value(), to);
     return {};
 }
 

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -41,14 +40,6 @@ ExactNeighbourLists lists_of(const espalier_exact_neighbours* given) {
     return {lists.distances, lists.indices, c::matrix_layout(lists.layout, "neighbours.layout"), lists.stride};
 }
 
-/// Gives a model away. On an error `to` is null.
-template <class Model>
-Result<void> give_model(Result<Model> model, espalier_exact_model** to) {
-    if (!model) return model.error();
-    *to = new espalier_exact_model{std::move(model).value()};
-    return {};
-}
-
 template <class Model, class Label>
 Result<void> fit(const espalier_device* device, const espalier_exact_items* points, const Label* labels,
                  const char* name, const espalier_neighbour_rule* rule, const espalier_exact_distance* distance,
@@ -56,16 +47,16 @@ Result<void> fit(const espalier_device* device, const espalier_exact_items* poin
     c::take_place(to, "model");
     const ItemsOfDoubles items = items_of(points, "points");
     c::check_array(labels, name, items.count);
-    return give_model(Model::fit(c::device_of(device), items, c::span_of(labels, {{"points.count", items.count}}),
-                                 c::neighbour_rule(rule), distance_of(distance), c::options_of(options)),
-                      to);
+    return c::give_model(Model::fit(c::device_of(device), items, c::span_of(labels, {{"points.count", items.count}}),
+                                    c::neighbour_rule(rule), distance_of(distance), c::options_of(options)),
+                         to);
 }
 
 template <class Model>
 Result<void> load(const espalier_device* device, const char* path, const espalier_options* options,
                   espalier_exact_model** to) {
     c::take_place(to, "model");
-    return give_model(Model::load(c::device_of(device), &c::present(path, "path"), c::options_of(options)), to);
+    return c::give_model(Model::load(c::device_of(device), &c::present(path, "path"), c::options_of(options)), to);
 }
 
 template <class Model>
@@ -79,24 +70,13 @@ const ExactKnnClassifier& classifier(const espalier_exact_model* model) {
 const ExactKnnRegressor& regressor(const espalier_exact_model* model) {
     return model_as<ExactKnnRegressor>(model, "espalier_exact_fit_regressor()");
 }
-const ExactKnnBase& base_of(const espalier_exact_model* model) {
-    return std::visit([](const auto& own) -> const ExactKnnBase& { return own; }, c::present(model, "model").model);
-}
-
-/// Copies predictions to the caller's array, which is there.
-template <class T>
-Result<void> copied(const Result<std::vector<T>>& predictions, T* to) {
-    if (!predictions) return predictions.error();
-    std::ranges::copy(predictions.value(), to);
-    return {};
-}
 
 template <class Model, class Label>
 Result<void> predict_within(const Model& model, const espalier_exact_items* queries, double radius, Label* labels,
                             const char* name, const espalier_options* options) {
     const ItemsOfDoubles items = items_of(queries, "queries");
     c::check_array(labels, name, items.count);
-    return copied(model.predict_within(items, radius, c::options_of(options)), labels);
+    return c::copied(model.predict_within(items, radius, c::options_of(options)), labels);
 }
 
 }  // namespace
@@ -123,7 +103,7 @@ espalier_status espalier_exact_fit_neighbours(const espalier_device* device, con
                                               espalier_exact_model** model) noexcept {
     return call([&] {
         c::take_place(model, "model");
-        return give_model(
+        return c::give_model(
             ExactNearestNeighbours::fit(c::device_of(device), items_of(points, "points"), c::neighbour_rule(rule),
                                         distance_of(distance), c::options_of(options)),
             model);
@@ -131,7 +111,7 @@ espalier_status espalier_exact_fit_neighbours(const espalier_device* device, con
 }
 
 espalier_status espalier_exact_model_save(const espalier_exact_model* model, const char* path) noexcept {
-    return call([&] { return base_of(model).save(&c::present(path, "path")); });
+    return call([&] { return c::base_of<ExactKnnBase>(model).save(&c::present(path, "path")); });
 }
 
 espalier_status espalier_exact_load_classifier(const espalier_device* device, const char* path,
@@ -187,7 +167,7 @@ espalier_status espalier_exact_predict_shares(const espalier_exact_model* model,
             return invalid("class_count is " + std::to_string(class_count) + ", but the model has " +
                            std::to_string(own.class_count()) + " classes: ask espalier_exact_class_count()");
         c::check_array(shares, "shares", c::count_of({{"queries.count", items.count}, {"class_count", class_count}}));
-        return copied(own.predict_proba(items, c::options_of(options)), shares);
+        return c::copied(own.predict_proba(items, c::options_of(options)), shares);
     });
 }
 
@@ -201,7 +181,7 @@ espalier_status espalier_exact_kneighbors(const espalier_exact_model* model, con
                                           const espalier_options* options) noexcept {
     return call([&] {
         const ExactNeighbourLists lists = lists_of(&c::present(neighbours, "neighbours"));
-        return base_of(model).kneighbors(items_of(queries, "queries"), lists, c::options_of(options));
+        return c::base_of<ExactKnnBase>(model).kneighbors(items_of(queries, "queries"), lists, c::options_of(options));
     });
 }
 
@@ -210,7 +190,8 @@ espalier_status espalier_exact_radius_neighbours(const espalier_exact_model* mod
                                                  espalier_radius_lists** lists) noexcept {
     return call([&]() -> Result<void> {
         c::take_place(lists, "lists");
-        auto found = base_of(model).radius_neighbours(items_of(queries, "queries"), radius, c::options_of(options));
+        auto found = c::base_of<ExactKnnBase>(model).radius_neighbours(items_of(queries, "queries"), radius,
+                                                                       c::options_of(options));
         if (!found) return found.error();
         ExactRadiusNeighbours all = std::move(found).value();
         *lists =
@@ -225,14 +206,14 @@ espalier_status espalier_exact_explain_predict(const espalier_exact_model* model
     return call([&] {
         c::take_place(text, "text");
         return c::give_text(
-            base_of(model).explain_predict(queries, c::options_of(options),
-                                           c::enumerator(missing, Missing::allowed, "missing", "MISSING")),
+            c::base_of<ExactKnnBase>(model).explain_predict(
+                queries, c::options_of(options), c::enumerator(missing, Missing::allowed, "missing", "MISSING")),
             text);
     });
 }
 
 std::size_t espalier_exact_predict_bytes(const espalier_exact_model* model, std::int64_t queries) noexcept {
-    return model ? base_of(model).predict_bytes(queries) : 0;
+    return model ? c::base_of<ExactKnnBase>(model).predict_bytes(queries) : 0;
 }
 
 void espalier_exact_model_free(espalier_exact_model* model) noexcept { delete model; }

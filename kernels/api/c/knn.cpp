@@ -13,40 +13,28 @@ struct espalier_model {
 
 namespace {
 
-/// Gives a model away. On an error `to` is null.
-template <class Model>
-Result<void> give_model(Result<Model> model, espalier_model** to) {
-    if (!model) return model.error();
-    *to = new espalier_model{std::move(model).value()};
-    return {};
-}
-
 template <class Model, class Label>
 Result<void> fit(const espalier_device* device, const espalier_items* points, const Label* labels, const char* name,
                  const espalier_neighbour_rule* rule, const espalier_options* options, espalier_model** to) {
     c::take_place(to, "model");
     const Items items = c::items_of(points, "points");
     if (auto error = null_array(labels, name, items.count)) return *error;
-    return give_model(Model::fit(c::device_of(device), items, c::span_of(labels, {{"points.count", items.count}}),
-                                 c::neighbour_rule(rule), c::options_of(options)),
-                      to);
+    return c::give_model(Model::fit(c::device_of(device), items, c::span_of(labels, {{"points.count", items.count}}),
+                                    c::neighbour_rule(rule), c::options_of(options)),
+                         to);
 }
 
 template <class Model>
 Result<void> load(const espalier_device* device, const char* path, const espalier_options* options,
                   espalier_model** to) {
     c::take_place(to, "model");
-    return give_model(Model::load(c::device_of(device), &c::present(path, "path"), c::options_of(options)), to);
+    return c::give_model(Model::load(c::device_of(device), &c::present(path, "path"), c::options_of(options)), to);
 }
 
 template <class Model>
 const Model& model_as(const espalier_model* model, const char* maker) {
     if (const auto* own = std::get_if<Model>(&c::present(model, "model").model)) return *own;
     throw InvalidCall("the model is of another kind: this function takes one of " + std::string(maker));
-}
-
-const KnnBase& base_of(const espalier_model* model) {
-    return std::visit([](const auto& own) -> const KnnBase& { return own; }, c::present(model, "model").model);
 }
 
 template <class Model, class Label>
@@ -87,9 +75,9 @@ espalier_status espalier_fit_neighbours(const espalier_device* device, const esp
                                         espalier_model** model) noexcept {
     return call([&] {
         c::take_place(model, "model");
-        return give_model(NearestNeighbours::fit(c::device_of(device), c::items_of(points, "points"),
-                                                 c::neighbour_rule(rule), c::options_of(options)),
-                          model);
+        return c::give_model(NearestNeighbours::fit(c::device_of(device), c::items_of(points, "points"),
+                                                    c::neighbour_rule(rule), c::options_of(options)),
+                             model);
     });
 }
 
@@ -102,7 +90,7 @@ espalier_status espalier_model_allowing_missing(const espalier_model* model, esp
 }
 
 espalier_status espalier_model_save(const espalier_model* model, const char* path) noexcept {
-    return call([&] { return base_of(model).save(&c::present(path, "path")); });
+    return call([&] { return c::base_of<KnnBase>(model).save(&c::present(path, "path")); });
 }
 
 espalier_status espalier_load_classifier(const espalier_device* device, const char* path,
@@ -134,7 +122,7 @@ espalier_status espalier_kneighbors(const espalier_model* model, const espalier_
                                     const espalier_neighbours* neighbours, const espalier_options* options) noexcept {
     return call([&] {
         const NeighbourLists lists = c::neighbour_lists(&c::present(neighbours, "neighbours"));
-        return base_of(model).kneighbors(c::items_of(queries, "queries"), lists, c::options_of(options));
+        return c::base_of<KnnBase>(model).kneighbors(c::items_of(queries, "queries"), lists, c::options_of(options));
     });
 }
 
@@ -163,9 +151,10 @@ espalier_status espalier_plan_predict(const espalier_model* model, const espalie
         c::take_place(plan, "plan");
         const PlannedResults results{predictions != 0, distances != 0, indices != 0, c::matrix_layout(layout, "layout"),
                                      stride};
-        return c::give_plan(base_of(model).plan_predict(c::items_of(queries, "queries"), results,
-                                                        c::options_of(options), c::plan_options_of(options)),
-                            plan);
+        return c::give_plan(
+            c::base_of<KnnBase>(model).plan_predict(c::items_of(queries, "queries"), results, c::options_of(options),
+                                                    c::plan_options_of(options)),
+            plan);
     });
 }
 
@@ -198,7 +187,7 @@ espalier_status espalier_explain_predict(const espalier_model* model, std::int64
                                          const espalier_options* options, char** text) noexcept {
     return call([&] {
         c::take_place(text, "text");
-        return c::give_text(base_of(model).explain_predict(queries, c::options_of(options)), text);
+        return c::give_text(c::base_of<KnnBase>(model).explain_predict(queries, c::options_of(options)), text);
     });
 }
 

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <variant>
 #include <vector>
 
@@ -14,17 +13,6 @@ struct espalier_sharded_model {
 
 namespace {
 
-template <class Model>
-Result<void> give_model(Result<Model> model, espalier_sharded_model** to) {
-    if (!model) return model.error();
-    *to = new espalier_sharded_model{std::move(model).value()};
-    return {};
-}
-
-const ShardedKnnBase& base_of(const espalier_sharded_model* model) {
-    return std::visit([](const auto& own) -> const ShardedKnnBase& { return own; }, c::present(model, "model").model);
-}
-
 std::vector<Device> devices_of(const espalier_device* const* devices, std::int64_t count) {
     c::check_array(devices, "devices", c::count_of({{"device_count", count}}));
     std::vector<Device> all;
@@ -39,10 +27,7 @@ Result<void> predict(const espalier_sharded_model* model, const char* name, cons
     if (!own) throw InvalidCall(std::string("the model has no ") + name + ": fit one with them");
     const Items items = c::items_of(queries, "queries");
     c::check_array(results, name, items.count);
-    const auto predicted = own->predict(items, c::options_of(options));
-    if (!predicted) return predicted.error();
-    std::ranges::copy(predicted.value(), results);
-    return {};
+    return c::copied(own->predict(items, c::options_of(options)), results);
 }
 
 }  // namespace
@@ -60,22 +45,24 @@ espalier_status espalier_sharded_fit(const espalier_device* const* devices, std:
         const ShardOptions shards{bytes_per_device};
         const Options how = c::options_of(options);
         if (classes)
-            return give_model(ShardedKnnClassifier::fit(
-                                  all, items, c::span_of(classes, {{"points.count", items.count}}), asked, shards, how),
-                              model);
+            return c::give_model(
+                ShardedKnnClassifier::fit(all, items, c::span_of(classes, {{"points.count", items.count}}), asked,
+                                          shards, how),
+                model);
         if (targets)
-            return give_model(ShardedKnnRegressor::fit(all, items, c::span_of(targets, {{"points.count", items.count}}),
-                                                       asked, shards, how),
-                              model);
-        return give_model(ShardedNearestNeighbours::fit(all, items, asked, shards, how), model);
+            return c::give_model(
+                ShardedKnnRegressor::fit(all, items, c::span_of(targets, {{"points.count", items.count}}), asked,
+                                         shards, how),
+                model);
+        return c::give_model(ShardedNearestNeighbours::fit(all, items, asked, shards, how), model);
     });
 }
 
 espalier_status espalier_sharded_counts(const espalier_sharded_model* model, std::int64_t* shards,
                                         std::int64_t* resident) noexcept {
     return call([&] {
-        c::present(shards, "shards") = base_of(model).shard_count();
-        c::present(resident, "resident") = base_of(model).resident_count();
+        c::present(shards, "shards") = c::base_of<ShardedKnnBase>(model).shard_count();
+        c::present(resident, "resident") = c::base_of<ShardedKnnBase>(model).resident_count();
     });
 }
 
@@ -83,9 +70,9 @@ espalier_status espalier_sharded_kneighbors(const espalier_sharded_model* model,
                                             const espalier_neighbours* neighbours,
                                             const espalier_options* options) noexcept {
     return call([&] {
-        return base_of(model).kneighbors(c::items_of(queries, "queries"),
-                                         c::neighbour_lists(&c::present(neighbours, "neighbours")),
-                                         c::options_of(options));
+        return c::base_of<ShardedKnnBase>(model).kneighbors(c::items_of(queries, "queries"),
+                                                            c::neighbour_lists(&c::present(neighbours, "neighbours")),
+                                                            c::options_of(options));
     });
 }
 

@@ -212,6 +212,20 @@ TEST_F(DeviceMemory, HoldsTrainingSetQueriesAndNeighbours) {
     EXPECT_FALSE(fitted.value().kneighbors({q.as<float>(), 2, 2, Layout::item_major}, on_device));
 }
 
+TEST_F(DeviceMemory, IsNotForModelsInShards) {
+    const Device gpu = Device::cuda().value();
+    const float points[] = {0, 1, 2, 10}, queries[] = {1.2F, 9};
+    const device::Buffer q(sizeof queries), distances(16), indices(16);
+    const std::vector gpus{gpu};
+    const auto fitted = ShardedNearestNeighbours::fit(gpus, {points, 4, 1}, {.k = 2});
+    ASSERT_TRUE(fitted) << fitted.error().message;
+    std::int32_t nearest[4];
+    expect_ok(fitted.value().kneighbors({queries, 2, 1}, {nullptr, nearest}));
+    expect_invalid(fitted.value().kneighbors({q.as<float>(), 2, 1}, {nullptr, nearest}), "queries.values");
+    expect_invalid(fitted.value().kneighbors({queries, 2, 1}, {distances.as<float>(), nearest}), "distances");
+    expect_invalid(fitted.value().kneighbors({queries, 2, 1}, {nullptr, indices.as<std::int32_t>()}), "indices");
+}
+
 TEST_F(DeviceMemory, ThatIsNullIsRefused) {
     expect_invalid(convolve_2d(Device::cuda().value(), {nullptr, kShape}, filter_, Border::zero, {nullptr, kShape},
                                {.memory = Memory::device}),

@@ -4,7 +4,6 @@
 // usage: predict_benchmark [QUERIES POINTS DIMS K [ROUNDS]]
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>

@@ -5,15 +5,12 @@
 //   GIGABYTES of points, each of DIMS attributes; BYTES_PER_DEVICE 0 for what the devices have
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "espalier/espalier.hpp"
