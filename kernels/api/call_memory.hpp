@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <span>
 
 #include "kernels/api/arrays.hpp"
+#include "kernels/device/host_array.hpp"
 #include "kernels/device/runtime.hpp"
 
 namespace espalier {
@@ -17,11 +17,8 @@ public:
     [[nodiscard]] std::span<std::byte> span() const { return span_; }
 
 private:
-    struct FreeAligned {
-        void operator()(std::byte* data) const;
-    };
     device::StreamBuffer gpu_;
-    std::unique_ptr<std::byte, FreeAligned> cpu_;
+    device::HostArray<std::byte> cpu_;
     std::span<std::byte> span_;
 };
 

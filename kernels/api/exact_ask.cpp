@@ -157,7 +157,7 @@ private:
         const exact::Rows some = all ? exact::Rows{} : taken(lists.queries);
         const auto floats = model_.table.floats(all ? queries_ : some);
         return round.finder_for(missing()).kneighbors(
-            {floats.get(), count, model_.table.float_dims(), Layout::attribute_major},
+            {floats.data(), count, model_.table.float_dims(), Layout::attribute_major},
             {lists.distances.data(), lists.indices.data(), MatrixLayout::transposed},
             {.stream = options.stream,
              .deterministic = options.deterministic,

@@ -235,10 +235,10 @@ float Table::rank_of(std::int64_t attribute, double value) const {
     return std::isnan(value) ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(code_of(attribute, value));
 }
 
-std::unique_ptr<float[]> Table::floats(const Rows& rows) const {
+device::HostArray<float> Table::floats(const Rows& rows) const {
     constexpr std::int64_t kItems = 16;  // at a time, so that neighbouring floats are written together
     const std::int64_t dims = rows.dims;
-    auto floats = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(rows.count * float_dims()));
+    device::HostArray<float> floats(static_cast<std::size_t>(rows.count * float_dims()));
 #pragma omp parallel for schedule(static)
     for (std::int64_t first = 0; first < rows.count; first += kItems) {
         const std::int64_t end = std::min(rows.count, first + kItems);

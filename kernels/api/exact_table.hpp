@@ -9,6 +9,7 @@
 #include "kernels/api/exact_copies.hpp"
 #include "kernels/api/exact_distance.hpp"
 #include "kernels/api/exact_rows.hpp"
+#include "kernels/device/host_array.hpp"
 
 namespace espalier::exact {
 
@@ -64,7 +65,7 @@ public:
     [[nodiscard]] std::int64_t float_dims() const { return points_.dims + (zeros_ ? 1 : 0); }
 
     /// The items as floats, attribute-major.
-    [[nodiscard]] std::unique_ptr<float[]> floats(const Rows& rows) const;
+    [[nodiscard]] device::HostArray<float> floats(const Rows& rows) const;
 
 private:
     static constexpr double kMost = 0x1p50;

@@ -103,13 +103,13 @@ AttributeMajor::AttributeMajor(const Items& items) : values_(items.values) {
     const bool turns = items.layout == Layout::item_major && items.count > 1 && items.dims > 1;
     if (value_count(items) == 0 || (!turns && rows.from_pitch == rows.bytes)) return;  // nothing to move
     // The threads touch it first.
-    copy_ = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(value_count(items)));
-    values_ = copy_.get();
+    copy_.resize(static_cast<std::size_t>(value_count(items)));
+    values_ = copy_.data();
     if (turns)
-        to_attribute_major(items.values, copy_.get(), items.count, items.dims,
+        to_attribute_major(items.values, copy_.data(), items.count, items.dims,
                            static_cast<std::int64_t>(rows.from_pitch / sizeof(float)));
     else
-        copy_rows(copy_.get(), items.values, rows);
+        copy_rows(copy_.data(), items.values, rows);
 }
 
 std::optional<Error> other_items(const Items& items, const std::string& name, const Items& planned) {

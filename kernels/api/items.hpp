@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "espalier/distance.hpp"
 #include "kernels/api/checks.hpp"
+#include "kernels/device/host_array.hpp"
 #include "kernels/device/runtime.hpp"
 
 namespace espalier {
@@ -30,10 +31,12 @@ public:
     AttributeMajor& operator=(const AttributeMajor&) = delete;
 
     [[nodiscard]] const float* values() const { return values_; }
+    /// Empty if it is the caller's array.
+    [[nodiscard]] device::HostArray<float> take_copy() && { return std::move(copy_); }
 
 private:
     const float* values_;
-    std::unique_ptr<float[]> copy_;
+    device::HostArray<float> copy_;
 };
 
 /// Some of the items, where they are.

@@ -15,8 +15,11 @@ using knn::Problem;
 /// The points in the memory of their device, attribute-major.
 Resident<float> resident(const DeviceState& state, const Items& points, const Options& options) {
     if (options.memory == Memory::host) {
-        const AttributeMajor ordered(points);
-        return {state, ordered.values(), value_count(points)};
+        AttributeMajor ordered(points);
+        const float* const values = ordered.values();
+        if (auto copy = std::move(ordered).take_copy(); !copy.empty())
+            return {state, std::move(copy), value_count(points)};
+        return {state, values, value_count(points)};
     }
     const Transport transport{&state, options.memory};
     ArraySpec spec = items_of("points.values", points);

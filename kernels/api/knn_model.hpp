@@ -12,6 +12,7 @@
 #include "kernels/api/checks.hpp"
 #include "kernels/api/guarded.hpp"
 #include "kernels/api/resident.hpp"
+#include "kernels/device/host_array.hpp"
 #include "kernels/problems/knn.hpp"
 
 namespace espalier::inline v1 {
@@ -74,10 +75,10 @@ KnnModel unlabelled(const Device& device, const Items& points, const NeighbourRu
 
 /// Points in host memory, attribute-major, for a model to take over.
 struct OwnedItems {
-    std::unique_ptr<float[]> values;
+    device::HostArray<float> values;
     std::int64_t count = 0, dims = 0;
 
-    [[nodiscard]] Items items() const { return {values.get(), count, dims, Layout::attribute_major}; }
+    [[nodiscard]] Items items() const { return {values.data(), count, dims, Layout::attribute_major}; }
 };
 
 /// Makes the result of `KnnClassifier::fit` and `KnnRegressor::fit`, of points that need no copy on a CPU.

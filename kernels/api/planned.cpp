@@ -48,15 +48,11 @@ const PlanState& planned_state(const PlanState* state) {
     throw InvalidCall("the plan is empty because it was moved from: run the one that it was moved to, or make another");
 }
 
-void CallMemory::FreeAligned::operator()(std::byte* data) const {
-    ::operator delete (data, std::align_val_t{kCpuAlignment});
-}
-
 CallMemory::CallMemory(const Transport& transport, std::size_t bytes, Stream stream) {
     if (bytes == 0) return;
     if (!transport.on_gpu()) {
-        cpu_.reset(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{kCpuAlignment})));
-        span_ = {cpu_.get(), bytes};
+        cpu_.resize(bytes);
+        span_ = cpu_;
         return;
     }
     // A pool promises less than the alignment that textures need, even if it gives it so far.

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include "espalier/options.hpp"
 #include "kernels/api/device_state.hpp"
+#include "kernels/device/host_array.hpp"
 #include "kernels/device/runtime.hpp"
 
 namespace espalier {
@@ -21,9 +21,9 @@ public:
     Resident(const DeviceState& device, const T* data, std::int64_t count, const Options& options = {})
         : count_(static_cast<std::size_t>(count)), on_gpu_(device.info.kind == DeviceKind::cuda) {
         if (!on_gpu_) {
-            host_ = std::make_unique_for_overwrite<T[]>(count_);
-            std::copy_n(data, count_, host_.get());
-            data_ = host_.get();
+            host_.resize(count_);
+            std::copy_n(data, count_, host_.data());
+            data_ = host_.data();
             return;
         }
         gpu_ = device::Buffer(count_ * sizeof(T));
@@ -36,13 +36,13 @@ public:
     }
 
     /// Takes over an array in host memory, which a CPU leaves where it is.
-    Resident(const DeviceState& device, std::unique_ptr<T[]> data, std::int64_t count) {
+    Resident(const DeviceState& device, device::HostArray<T> data, std::int64_t count) {
         if (device.info.kind == DeviceKind::cpu) {
             host_ = std::move(data);
-            data_ = host_.get();
+            data_ = host_.data();
             count_ = static_cast<std::size_t>(count);
         } else {
-            *this = Resident(device, data.get(), count);
+            *this = Resident(device, data.data(), count);
         }
     }
 
@@ -72,7 +72,7 @@ public:
     [[nodiscard]] const T* data() const { return count_ == 0 ? nullptr : data_; }
 
 private:
-    std::unique_ptr<T[]> host_;
+    device::HostArray<T> host_;
     device::Buffer gpu_;
     const T* data_ = nullptr;
     std::size_t count_ = 0;

@@ -306,6 +306,20 @@ TEST_P(Fused, AQueryThatIsNotFinite) {
     }
 }
 
+/// Of a table that one block of queries reads once, a part comes to such points when it has listed others. The nearest
+/// ones are too short to be brought to unit length.
+TEST_P(Fused, PointsThatAScreenMayNotSee) {
+    for (const auto metric : {Metric::euclidean, Metric::cosine})
+        for (const float scale : {1e-41F, kNan}) {
+            Tables data = tables({.queries = 12, .points = 20000, .dims = 130, .k = 5, .metric = metric}, uniform);
+            for (std::size_t a = 0; a < 130; ++a)
+                for (std::size_t q = 0; q < 12; ++q)
+                    data.points[a * 20000 + 17000 + q] = data.queries[a * 12 + q] * (a == 0 ? -scale : scale);
+            for (const int threads : {1, 2, 5})
+                EXPECT_TRUE(run(data, threads) == expected(data)) << scale << ", " << threads << " threads";
+        }
+}
+
 TEST_P(Fused, SaysWhatWorkspaceItLacks) {
     const Tables data = tables({.queries = 100, .points = 900, .dims = 7, .k = 5}, uniform);
     std::vector<std::byte> workspace(16);

@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "harness/base/random.hpp"
-#include "harness/bench/families/host_array.hpp"
 #include "harness/bench/families/parallel.hpp"
 #include "harness/bench/families/suite.hpp"
+#include "kernels/device/host_array.hpp"
 #include "kernels/problems/coherent_sum.hpp"
 
 namespace espalier::bench::coherent_sum {
@@ -18,10 +18,10 @@ namespace {
 
 /// Travel times are smooth: neighbouring receivers differ by a few samples. A random walk keeps that, which caches see,
 /// and every delay within the span.
-HostArray<std::int32_t> delays_of_walk(const Problem& problem, std::uint64_t seed) {
+device::HostArray<std::int32_t> delays_of_walk(const Problem& problem, std::uint64_t seed) {
     const auto span = static_cast<std::int32_t>(problem.span);
     const auto receivers = static_cast<std::uint64_t>(problem.receivers);
-    HostArray<std::int32_t> delays(static_cast<std::size_t>(problem.sources * problem.receivers));
+    device::HostArray<std::int32_t> delays(static_cast<std::size_t>(problem.sources * problem.receivers));
     in_parallel(problem.sources, [&](std::int64_t source) {
         const std::uint64_t begin = static_cast<std::uint64_t>(source) * receivers;
         auto at = static_cast<std::int32_t>(random_bits(2 * seed + 1, static_cast<std::uint64_t>(source)) %
@@ -37,7 +37,7 @@ HostArray<std::int32_t> delays_of_walk(const Problem& problem, std::uint64_t see
 /// From the nodes of a cube, 50 m apart and layer by layer, to receivers on a square mesh 40 m apart, 500 m above it:
 /// the time after the first arrival of all, at 2,500 m/s and 2 ms a sample, or longer samples where the span would not
 /// hold it.
-HostArray<std::int32_t> delays_of_cube(const Problem& problem) {
+device::HostArray<std::int32_t> delays_of_cube(const Problem& problem) {
     constexpr double kNodes = 50, kMesh = 40, kAbove = 500, kMetresPerSample = 5;
     if (problem.sources == 0 || problem.receivers == 0) return {};
     const auto edge = static_cast<std::int64_t>(std::ceil(std::cbrt(static_cast<double>(problem.sources)) - 1e-9));
@@ -45,7 +45,7 @@ HostArray<std::int32_t> delays_of_cube(const Problem& problem) {
     const auto centred = [](std::int64_t i, std::int64_t count, double spacing) {
         return (static_cast<double>(i) - 0.5 * static_cast<double>(count - 1)) * spacing;
     };
-    HostArray<float> metres(static_cast<std::size_t>(problem.sources * problem.receivers));
+    device::HostArray<float> metres(static_cast<std::size_t>(problem.sources * problem.receivers));
     generate(metres, [&](std::size_t i) {
         const auto node = static_cast<std::int64_t>(i) / problem.receivers,
                    r = static_cast<std::int64_t>(i) % problem.receivers;
@@ -57,7 +57,7 @@ HostArray<std::int32_t> delays_of_cube(const Problem& problem) {
     const auto [nearest, farthest] = std::ranges::minmax(metres);
     const float scale = std::max(static_cast<float>(kMetresPerSample),
                                  (farthest - nearest) / std::max(static_cast<float>(problem.span), 1.0F));
-    HostArray<std::int32_t> delays(metres.size());
+    device::HostArray<std::int32_t> delays(metres.size());
     generate(delays, [&, nearest = nearest](std::size_t i) {
         return std::min(static_cast<std::int32_t>(std::lround((metres[i] - nearest) / scale)),
                         static_cast<std::int32_t>(problem.span));
@@ -228,10 +228,10 @@ private:
 
     Problem problem_;
     Pattern pattern_;
-    HostArray<float> traces_;
-    HostArray<std::int32_t> delays_;
-    std::vector<Expected> expected_;  ///< of every source; empty: not computed yet
-    HostArray<float> adopted_;        ///< sums or maxima to compare with instead, if any
+    device::HostArray<float> traces_;
+    device::HostArray<std::int32_t> delays_;
+    std::vector<Expected> expected_;    ///< of every source; empty: not computed yet
+    device::HostArray<float> adopted_;  ///< sums or maxima to compare with instead, if any
     float largest_ = 0;  ///< magnitude of any sample, known in half precision or where something is adopted
 };
 

@@ -5,9 +5,9 @@
 #include <random>
 
 #include "harness/base/random.hpp"
-#include "harness/bench/families/host_array.hpp"
 #include "harness/bench/families/parallel.hpp"
 #include "harness/bench/families/suite.hpp"
+#include "kernels/device/host_array.hpp"
 #include "kernels/problems/convolution_2d.hpp"
 
 namespace espalier::bench::convolution_2d {
@@ -96,7 +96,7 @@ private:
     Problem problem_;
     Pattern pattern_;
     Filter5x5 filter_{};
-    HostArray<std::uint8_t> image_;
+    device::HostArray<std::uint8_t> image_;
     std::optional<std::vector<std::uint8_t>> expected_;
 };
 

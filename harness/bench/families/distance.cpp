@@ -7,10 +7,10 @@
 #include <span>
 
 #include "harness/base/random.hpp"
-#include "harness/bench/families/host_array.hpp"
 #include "harness/bench/families/parallel.hpp"
 #include "harness/bench/families/suite.hpp"
 #include "harness/bench/families/tables.hpp"
+#include "kernels/device/host_array.hpp"
 #include "kernels/problems/distance.hpp"
 
 namespace espalier::bench::distance {
@@ -25,8 +25,8 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 /// Every attribute whose number leaves 1 after division by 3 is nominal.
 bool is_nominal(std::size_t attribute) { return attribute % 3 == 1; }
 
-HostArray<float> attribute_major(const HostArray<float>& items, std::int64_t dims) {
-    HostArray<float> values(items.size());
+device::HostArray<float> attribute_major(const device::HostArray<float>& items, std::int64_t dims) {
+    device::HostArray<float> values(items.size());
     if (dims == 0) return values;
     const auto attributes = static_cast<std::size_t>(dims), count = items.size() / attributes;
     in_parallel(dims, [&](std::int64_t attribute) {
@@ -93,9 +93,9 @@ public:
     }
 
 private:
-    HostArray<float> items(std::int64_t count, std::uint64_t seed) const {
+    device::HostArray<float> items(std::int64_t count, std::uint64_t seed) const {
         const auto dims = static_cast<std::size_t>(problem_.dims);
-        HostArray<float> values(static_cast<std::size_t>(count) * dims);
+        device::HostArray<float> values(static_cast<std::size_t>(count) * dims);
         generate(values, [&](std::size_t i) { return value(i / dims, i % dims, random_bits(seed, i)); });
         return values;
     }
@@ -114,11 +114,11 @@ private:
     }
 
     void compute_expected() {
-        const auto item = [&](const HostArray<float>& all, std::int64_t i) {
+        const auto item = [&](const device::HostArray<float>& all, std::int64_t i) {
             return std::span(all).subspan(static_cast<std::size_t>(i * problem_.dims),
                                           static_cast<std::size_t>(problem_.dims));
         };
-        HostArray<double> distances(static_cast<std::size_t>(problem_.distances()));
+        device::HostArray<double> distances(static_cast<std::size_t>(problem_.distances()));
         in_parallel(problem_.points, [&](std::int64_t p) {
             for (std::int64_t q = 0; q < problem_.queries; ++q)
                 distances[static_cast<std::size_t>(p * problem_.queries + q)] = reference::distance(
@@ -147,8 +147,8 @@ private:
     Problem problem_;
     Pattern pattern_;
     std::vector<AttributeType> types_;
-    HostArray<float> query_items_, point_items_, query_values_, point_values_;
-    std::optional<HostArray<double>> expected_;
+    device::HostArray<float> query_items_, point_items_, query_values_, point_values_;
+    std::optional<device::HostArray<double>> expected_;
     double sides_ = 1;  ///< 2 if what is expected has been rounded too
 };
 

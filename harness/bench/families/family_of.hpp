@@ -9,12 +9,12 @@
 
 #include "harness/base/bench_memory.hpp"
 #include "harness/bench/families/guarded_output.hpp"
-#include "harness/bench/families/host_array.hpp"
 #include "harness/bench/families/suite.hpp"
 #include "kernels/core/as_asked.hpp"
 #include "kernels/core/feature.hpp"
 #include "kernels/core/registry.hpp"
 #include "kernels/device/cpu_limits.hpp"
+#include "kernels/device/host_array.hpp"
 #include "kernels/device/runtime.hpp"
 #include "kernels/device/threads.hpp"
 
@@ -160,7 +160,7 @@ private:
     std::vector<BenchMemory> inputs_;
     std::vector<GuardedOutput> outputs_;
     std::vector<Kept> kept_;
-    std::vector<HostArray<std::byte>> on_host_;
+    std::vector<device::HostArray<std::byte>> on_host_;
     BenchMemory workspace_{device_.kind, 0};
     typename P::Buffers buffers_{};
 };

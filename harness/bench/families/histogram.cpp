@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "harness/base/random.hpp"
-#include "harness/bench/families/host_array.hpp"
 #include "harness/bench/families/suite.hpp"
+#include "kernels/device/host_array.hpp"
 #include "kernels/problems/histogram.hpp"
 
 namespace espalier::bench::histogram {
@@ -88,7 +88,7 @@ private:
     std::size_t size_, offset_;
     Pattern pattern_;
     Distribution distribution_;
-    HostArray<std::uint8_t> memory_;
+    device::HostArray<std::uint8_t> memory_;
     std::optional<Histogram256> expected_;
 };
 

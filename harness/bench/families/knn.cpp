@@ -11,13 +11,13 @@
 #include <utility>
 
 #include "harness/base/random.hpp"
-#include "harness/bench/families/host_array.hpp"
 #include "harness/bench/families/knn_check.hpp"
 #include "harness/bench/families/knn_data.hpp"
 #include "harness/bench/families/knn_stages.hpp"
 #include "harness/bench/families/parallel.hpp"
 #include "harness/bench/families/suite.hpp"
 #include "harness/bench/families/tables.hpp"
+#include "kernels/device/host_array.hpp"
 #include "kernels/problems/knn.hpp"
 #include "reference_cpu/distance.hpp"
 
@@ -113,10 +113,10 @@ private:
     [[nodiscard]] bool classifies() const { return problem_.task == Task::classification; }
 
     /// Attribute-major.
-    HostArray<float> items(std::int64_t count, std::uint64_t seed, bool are_points) const {
+    device::HostArray<float> items(std::int64_t count, std::uint64_t seed, bool are_points) const {
         const auto n = static_cast<std::size_t>(count);
         const DrawnRows rows{problem_.data, are_points, n, dims(), seed};
-        HostArray<float> values(n * dims());
+        device::HostArray<float> values(n * dims());
         generate(values, [&](std::size_t i) { return value(rows, i % n, i / n, random_bits(seed, i)); });
         if (problem_.data == Data::directions && pattern_ == Pattern::uniform)
             in_parallel(count,
@@ -214,7 +214,7 @@ private:
     Problem problem_;
     Pattern pattern_;
     std::vector<AttributeType> types_;
-    HostArray<float> query_values_, point_values_;
+    device::HostArray<float> query_values_, point_values_;
     std::vector<float> point_targets_;
     std::vector<std::int32_t> point_classes_;
     mutable std::vector<std::byte> predictions_on_host_;  ///< written by variants, through `bind`

@@ -183,7 +183,7 @@ private:
     P problem_;
     Pattern pattern_;
     std::vector<Part> inputs_, outputs_;
-    std::vector<HostArray<std::byte>> memory_;
+    std::vector<device::HostArray<std::byte>> memory_;
     std::vector<ExpectedArray> expected_;
 };
 

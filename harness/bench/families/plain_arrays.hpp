@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "harness/bench/families/host_array.hpp"
 #include "harness/bench/families/workload.hpp"
+#include "kernels/device/host_array.hpp"
 
 /// Arrays of numbers whose type is told by a value: what plain families (plain.hpp) fill and compare.
 namespace espalier::bench {

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "harness/base/random.hpp"
-#include "harness/bench/families/host_array.hpp"
 #include "harness/bench/families/parallel.hpp"
 #include "harness/bench/families/selection_keys.hpp"
 #include "harness/bench/families/smallest_k_suite.hpp"
+#include "kernels/device/host_array.hpp"
 #include "reference_cpu/smallest_k.hpp"
 
 namespace espalier::bench::smallest_k {
@@ -244,7 +244,7 @@ private:
 
     Problem problem_;
     Pattern pattern_;
-    HostArray<Stored> matrix_;
+    device::HostArray<Stored> matrix_;
     std::optional<std::vector<reference::Neighbour>> expected_;  ///< laid out as the outputs
 };
 

@@ -293,27 +293,27 @@ private:
     /// What the tasks read of the points. False if one is none that a screen may see.
     template <Terms terms>
     bool prepare_points() {
-        constexpr bool kScreened = terms == Terms::products;
-        if (!kScreened && !plan_.packed && !is_cosine()) return true;
+        if (plan_.read_once || (terms != Terms::products && !plan_.packed && !is_cosine())) return true;
         bool all = true;
         constexpr std::int64_t kAlone = 1 << 15;  // values that are packed while a second thread wakes up
 #pragma omp parallel for schedule(static) num_threads(threads_) reduction(&& : all) \
     if (problem_.points * problem_.dims > kAlone)
-        for (std::int64_t panel = 0; panel < plan_.panels; ++panel) {
-            Slice slice = points_of(panel);
-            if (is_cosine()) {
-                measure_points(slice);
-                if (kScreened) slice.lengths = lengths_ + slice.first;
-            }
-            if (plan_.packed)
-                Kernel::template pack<Kernel::kPoints>(slice, centre<terms>(), 1.0F,
-                                                       panels_ + slice.first * problem_.dims);
-            if constexpr (kScreened) {
-                all = prepare_starts(slice) && all;
-                if (plan_.has_rows) pack_rows(slice, rows_ + slice.first * problem_.dims);
-            }
-        }
+        for (std::int64_t panel = 0; panel < plan_.panels; ++panel) all = prepare_panel<terms>(points_of(panel)) && all;
         return all;
+    }
+
+    template <Terms terms>
+    bool prepare_panel(Slice slice) const {
+        constexpr bool kScreened = terms == Terms::products;
+        if (is_cosine()) {
+            measure_points(slice);
+            if (kScreened) slice.lengths = lengths_ + slice.first;
+        }
+        if (plan_.packed)
+            Kernel::template pack<Kernel::kPoints>(slice, centre<terms>(), 1.0F, panels_ + slice.first * problem_.dims);
+        if constexpr (!kScreened) return true;
+        if (plan_.has_rows) pack_rows(slice, rows_ + slice.first * problem_.dims);
+        return prepare_starts(slice);
     }
 
     /// False if one of the points is none that a screen may see.
@@ -368,13 +368,15 @@ private:
         const Block block = packed_block<terms>(b);
         if constexpr (terms != Terms::products)
             scan_plain<terms>(results, block, part, !plan_.packed, found);
-        else if (gives_up_ || !block.may_be_screened())
+        else if (gives_up_ || !block.may_be_screened() || !scan_screened(results, block, part, found))
             is_cosine() ? scan_plain<Terms::dots>(results, packed_block<Terms::dots>(b), part, true, found)
                         : scan_plain<Terms::squares>(results, packed_block<Terms::squares>(b), part, true, found);
-        else if (is_cosine())
-            scan_screened(results, block, CosineForm{block.lengths(), lengths_}, part, found);
-        else
-            scan_screened(results, block, EuclideanForm{}, part, found);
+    }
+
+    /// False if the part has a point that a screen may not see.
+    bool scan_screened(Results& results, const Block& block, Part part, Found* found) {
+        if (is_cosine()) return scan_screened(results, block, CosineForm{block.lengths(), lengths_}, part, found);
+        return scan_screened(results, block, EuclideanForm{}, part, found);
     }
 
     template <Terms terms>
@@ -393,21 +395,27 @@ private:
     }
 
     template <class Form>
-    void scan_screened(Results& results, const Block& block, Form form, Part part, Found* found) {
+    bool scan_screened(Results& results, const Block& block, Form form, Part part, Found* found) {
         ScreenedLists<Kernel, Form> lists(block.count(), problem_.k, form, bound_, point_rows(), block.rows(),
                                           block.squares().data(), starts_);
-        scan<Terms::products>(block, lists, part, !plan_.packed);
+        if (!scan<Terms::products>(block, lists, part, !plan_.packed)) {
+            gives_up_ = true;
+            return false;
+        }
         keep(results, block, lists, found);
         note(lists.in_vain(), block.count() * (part.end - part.begin) * Kernel::kPoints);
+        return true;
     }
 
-    /// A part's panels against all of the block's, packed here or before.
+    /// A part's panels against all of the block's, packed here or before. False if the part has a point that a screen
+    /// may not see.
     template <Terms terms, class L>
-    void scan(const Block& block, L& lists, Part part, bool packs) const {
+    bool scan(const Block& block, L& lists, Part part, bool packs) const {
         typename Kernel::Tile tile;
         std::vector<float> copy(packs ? static_cast<std::size_t>(Kernel::kPoints * problem_.dims) : 0);
         for (std::int64_t panel = part.begin; panel < part.end; ++panel) {
             Slice slice = points_of(panel);
+            if (plan_.read_once && !prepare_panel<terms>(slice)) return false;
             if (terms == Terms::products && is_cosine()) slice.lengths = lengths_ + slice.first;
             const float* points = packs ? copy.data() : panels_ + slice.first * problem_.dims;
             if (packs) Kernel::template pack<Kernel::kPoints>(slice, centre<terms>(), 1.0F, copy.data());
@@ -421,6 +429,7 @@ private:
                               slice.first);
             }
         }
+        return true;
     }
 
     template <class L>

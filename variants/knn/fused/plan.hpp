@@ -22,6 +22,7 @@ struct Plan {
     bool streamed;                      ///< points are read as they lie
     bool screened;                      ///< by expanded squares, if the values allow it
     bool packed;                        ///< all points are packed first, not by each task for itself
+    bool read_once;                     ///< a task alone reads its points, and prepares them as it comes to them
     bool has_rows;                      ///< what passes the screen is compared with copies of the points, side by side
     std::int64_t panels;                ///< of points
     std::int64_t block, blocks, parts;  ///< blocks of queries times parts of the points
@@ -82,6 +83,7 @@ private:
             parts = 1;
         }
         blocks = (problem.queries + block - 1) / block;
+        read_once = !packed && blocks == 1;
     }
 
     /// Each part begins with empty lists, and all lists are kept to the end.
