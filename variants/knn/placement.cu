@@ -2,12 +2,15 @@
 // against K 5.4: who counts the votes). What a stage needs from the other side is copied there, so that a
 // combination shows what moving the matrix costs against what the faster side saves.
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <vector>
 
 #include "device/kernel.hpp"
 #include "kernels/core/variant.hpp"
 #include "kernels/device/host_cpu.hpp"
+#include "kernels/device/threads.hpp"
 #include "variants/knn/chunk_kernels.cuh"
 #include "variants/knn/staging.cuh"
 
@@ -18,8 +21,14 @@ using namespace device;
 
 constexpr std::size_t kBudget = std::size_t{1} << 30;
 
-const DeviceInfo& cpu() {
-    static const DeviceInfo info = describe_cpu();
+/// The CPU with the threads that a chunk of so many terms is worth, of those that the caller may use: to wake one takes
+/// as long as some 10^5 terms, and milliseconds where its processor has other work.
+DeviceInfo cpu_for(std::int64_t terms) {
+    constexpr std::int64_t kTermsOfAThread = 1 << 18;
+    static const DeviceInfo all = describe_cpu();
+    DeviceInfo info = all;
+    const auto most = std::min<std::int64_t>(all.threads, allowed_threads(0, all.threads));
+    info.threads = static_cast<int>(std::min(most, 1 + terms / kTermsOfAThread));
     return info;
 }
 
@@ -70,6 +79,7 @@ public:
           problem_(problem),
           buffers_(buffers),
           plan_(plan),
+          cpu_(cpu_for(plan.layout.queries * problem.points * std::max(problem.dims, problem.k))),
           first_(first),
           queries_(memory(plan.layout.query_values), plan.layout.queries * problem.dims, context.stream),
           matrix_(memory(plan.layout.matrix), plan.layout.queries * problem.points, context.stream),
@@ -80,7 +90,7 @@ public:
     }
 
     void compute_distances(bool on_gpu) {
-        run_stage(on_gpu, on_gpu ? plan_.distance : buffers_.stages.distance(plan_.distance_problem, cpu()),
+        run_stage(on_gpu, on_gpu ? plan_.distance : buffers_.stages.distance(plan_.distance_problem, cpu_),
                   plan_.distance_problem,
                   {.query_values = on_gpu ? queries_.on_gpu() : queries_.on_cpu(),
                    .point_values = on_gpu ? buffers_.point_values : buffers_.on_host.point_values,
@@ -90,7 +100,7 @@ public:
     }
 
     void select(bool on_gpu) {
-        run_stage(on_gpu, on_gpu ? plan_.smallest_k : buffers_.stages.smallest_k(plan_.smallest_k_problem, cpu()),
+        run_stage(on_gpu, on_gpu ? plan_.smallest_k : buffers_.stages.smallest_k(plan_.smallest_k_problem, cpu_),
                   plan_.smallest_k_problem,
                   {.distances = on_gpu ? matrix_.on_gpu() : matrix_.on_cpu(),
                    .values = on_gpu ? distances_.write_gpu() : distances_.write_cpu(),
@@ -129,14 +139,14 @@ private:
             Context gpu{context_.device, context_.stream, context_.workspace.subspan(plan_.layout.of_the_stages)};
             return chosen.variant->run(gpu, problem, buffers, chosen.configuration);
         }
-        std::vector<std::byte> workspace(ChunkPlan::stage_workspace(chosen, problem, cpu()));
-        Context here{cpu(), nullptr, workspace};
+        std::vector<std::byte> workspace(ChunkPlan::stage_workspace(chosen, problem, cpu_));
+        Context here{cpu_, nullptr, workspace};
         chosen.variant->run(here, problem, buffers, chosen.configuration);
     }
 
     void vote_on_cpu(const Neighbours& chunk) const {
         auto* const predictions = buffers_.on_host.predictions + prediction_bytes(first_);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(cpu_.threads)
         for (std::int64_t row = 0; row < chunk.rows; ++row) {
             std::byte* const to = predictions + prediction_bytes(row);
             if (buffers_.classes) {
@@ -153,6 +163,7 @@ private:
     const Problem& problem_;
     const Buffers& buffers_;
     const ChunkPlan& plan_;
+    DeviceInfo cpu_;
     std::int64_t first_;
     TwoSided<float> queries_, matrix_, distances_;
     TwoSided<std::int32_t> indices_;

@@ -26,6 +26,7 @@ struct FeatureInfo {
     bool derived;
     bool known;
     bool optional;
+    bool inert;  ///< all variants serve its values alike
 };
 
 /// A variant without its problem type.

@@ -172,7 +172,8 @@ public:
     FamilyOf(std::string_view name, std::span<const Registered<P>> registry, Suite<P> suite)
         : name_(name), registry_(registry), suite_(suite) {
         for (const auto& f : P::features())
-            features_.push_back({f.name, f.expression, f.enum_type, f.categories, f.derived(), f.known, f.optional});
+            features_.push_back({f.name, f.expression, f.enum_type, f.categories, f.derived(), f.known, f.optional,
+                                 std::ranges::find(suite_.inert, f.name) != suite_.inert.end()});
         for (const auto& r : registry_)
             variants_.push_back({r.variant.name, r.variant.role, r.kind, r.gpu_only, r.min_sm, r.variant.summary,
                                  r.variant.source, r.variant.limits, r.path, r.source_id, r.variant.tolerance,

@@ -42,6 +42,10 @@ struct Suite {
     /// The configurations of a variant that pin its stages (`pins_a_stage`), for `published`; none for a family whose
     /// variants have no stages.
     std::vector<Configuration> (*pinned)(const Variant<P>&) = nullptr;
+
+    /// Features that all variants serve alike, so that learning leaves them out: what a sweep happens to vary together
+    /// with the sizes would stand for these.
+    std::vector<std::string_view> inert{};
 };
 
 /// The workload of a suite whose `W` is made from the same three things.

@@ -8,7 +8,7 @@ namespace espalier::bench::learn {
 Distances::Distances(const Matrix& matrix, Axes axes) {
     for (std::size_t c = 0; c < matrix.columns.size(); ++c) {
         const Column& column = matrix.columns[c];
-        if (column.derived || (axes == Axes::known && !column.known) || matrix.rows() == 0) continue;
+        if (column.derived || column.inert || (axes == Axes::known && !column.known) || matrix.rows() == 0) continue;
         Axis axis{column.categories > 0, 1, {}};
         for (std::size_t p = 0; p < matrix.rows(); ++p)
             axis.at.push_back(axis.category ? matrix.value(p, c) : std::log2(1 + std::max(0.0, matrix.value(p, c))));

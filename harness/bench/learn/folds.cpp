@@ -43,7 +43,7 @@ bool near_duplicates(std::span<const Column> columns, std::span<const double> a,
         const double x = a[c], y = b[c];
         // A tree takes problems that differ in what is unknown for the same one.
         const Column& column = columns[c];
-        if (column.is_interaction() || !column.known || x == y) continue;
+        if (column.is_interaction() || !column.known || column.inert || x == y) continue;
         if (column.categories > 0 || x <= 0 || y <= 0) return false;
         if (column.derived && std::max(x, y) >= kFar * std::min(x, y)) return false;
         if (!column.derived && std::abs(std::log(x / y)) > std::log1p(kNear)) return false;

@@ -8,9 +8,10 @@ std::vector<Column> columns_of(const Family& family) {
     const auto features = family.features();
     std::vector<Column> columns;
     for (const FeatureInfo& f : features)
-        columns.push_back({std::string(f.name), static_cast<int>(f.categories.size()), f.derived, {}, f.known});
+        columns.push_back(
+            {std::string(f.name), static_cast<int>(f.categories.size()), f.derived, {}, f.known, f.inert});
     const auto size = [&](std::size_t f) {
-        return !features[f].derived && features[f].known && features[f].categories.empty();
+        return !features[f].derived && features[f].known && !columns[f].inert && features[f].categories.empty();
     };
     for (std::size_t a = 0; a < features.size(); ++a)
         for (std::size_t b = a + 1; b < features.size(); ++b) {

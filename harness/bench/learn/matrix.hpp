@@ -34,12 +34,13 @@ struct Column {
     bool derived = false;
     Interaction interaction{};
     bool known = true;      ///< to whoever chooses; if not, no test may ask
+    bool inert = false;     ///< all candidates serve its values alike: nothing that is learned may depend on it
     bool optional = false;  ///< variants that do not list it run its default alone
     bool absent = false;    ///< optional and at its default in all problems: they were measured as if it did not exist
 
     [[nodiscard]] bool is_interaction() const { return interaction.kind != InteractionKind::none; }
     /// Whether tests may ask for it.
-    [[nodiscard]] bool testable() const { return known && !absent; }
+    [[nodiscard]] bool testable() const { return known && !inert && !absent; }
 };
 
 /// A (variant, configuration) that may be chosen, by the registry's indices.

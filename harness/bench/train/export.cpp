@@ -26,7 +26,7 @@ ordered_json export_matrix(const DeviceInfo& device, const Trained& trained, con
     std::vector<std::size_t> known;  // what a choice may depend on
     for (std::size_t c = 0; c < matrix.columns.size(); ++c) {
         const Column& column = matrix.columns[c];
-        if (column.is_interaction() || !column.known || column.absent) continue;
+        if (column.is_interaction() || !column.testable()) continue;
         known.push_back(c);
         features.push_back(column.name);
         categories.push_back(column.categories);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "harness/bench/learn/evaluation.hpp"
+#include "harness/bench/learn/folds.hpp"
 #include "harness/bench/learn/learn.hpp"
 #include "harness/bench/learn/ranking.hpp"
 #include "tests/bench/learn/matrices.hpp"
@@ -133,6 +134,20 @@ TEST(Learner, AsksNothingThatNobodyKnowsAndTakesWhatIsBestOverall) {
     const Tree tree = learn(matrix, matrix.all());
     ASSERT_EQ(tree.leaves.size(), 1U);
     for (const auto& row : rows) EXPECT_EQ(first_choice(tree, row), 1U);
+}
+
+TEST(Learner, LeavesOutWhatAllServeAlike) {
+    // Whoever chose the problems took every small one with the same category.
+    std::vector<std::vector<double>> rows = grid({{0}, kSizes});
+    for (auto& row : rows) row[0] = row[1] < 300 ? 0 : 1;
+    const Column inert{.name = "vote", .categories = 2, .derived = false, .interaction = {}, .inert = true};
+    const auto matrix = matrix_of({inert, {"n"}}, rows, 3, [](std::span<const double> row, std::size_t c) {
+        return c == 2 ? 1.0 : (row[1] < 300) == (c == 0) ? 0.0 : 0.3;
+    });
+    const Tree tree = learn(matrix, matrix.all());
+    for (const double other : {0, 1})
+        for (const auto& row : rows) EXPECT_EQ(first_choice(tree, {other, row[1]}), row[1] < 300 ? 0U : 1U);
+    EXPECT_TRUE(near_duplicates(matrix.columns, std::vector<double>{0, 100}, std::vector<double>{1, 100}));
 }
 
 /// What the library runs for a row: the first of the leaf's ranking that `model` has a time for.
