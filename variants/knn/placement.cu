@@ -13,6 +13,7 @@
 #include "kernels/device/threads.hpp"
 #include "variants/knn/chunk_kernels.cuh"
 #include "variants/knn/staging.cuh"
+#include "variants/knn/threads_worth.hpp"
 
 namespace espalier::knn {
 namespace {
@@ -21,14 +22,11 @@ using namespace device;
 
 constexpr std::size_t kBudget = std::size_t{1} << 30;
 
-/// The CPU with the threads that a chunk of so many terms is worth, of those that the caller may use: to wake one takes
-/// as long as some 10^5 terms, and milliseconds where its processor has other work.
+/// The CPU with the threads that a chunk of so many terms is worth, of those that the caller may use.
 DeviceInfo cpu_for(std::int64_t terms) {
-    constexpr std::int64_t kTermsOfAThread = 1 << 18;
     static const DeviceInfo all = describe_cpu();
     DeviceInfo info = all;
-    const auto most = std::min<std::int64_t>(all.threads, allowed_threads(0, all.threads));
-    info.threads = static_cast<int>(std::min(most, 1 + terms / kTermsOfAThread));
+    info.threads = threads_worth(terms, allowed_threads(0, all.threads));
     return info;
 }
 

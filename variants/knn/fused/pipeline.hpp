@@ -20,6 +20,7 @@
 #include "variants/knn/fused/plan.hpp"
 #include "variants/knn/fused/screen.hpp"
 #include "variants/knn/fused/terms.hpp"
+#include "variants/knn/threads_worth.hpp"
 #include "variants/knn/vote.hpp"
 
 /// Distances, selection and vote in one pass on the CPU: no matrix between them. Points are packed once; blocks of
@@ -123,7 +124,7 @@ public:
     Pipeline(const Context& context, const Problem& problem, const Buffers& buffers)
         : problem_(problem),
           buffers_(buffers),
-          threads_(std::max(context.device.threads, 1)),
+          threads_(threads_worth(problem.terms(), context.device.threads)),
           plan_(Plan::of<Kernel>(problem, threads_)),
           query_values_(problem.queries_in == QueriesIn::host ? buffers.on_host.query_values : buffers.query_values),
           bound_(problem.metric, problem.dims),
@@ -471,7 +472,7 @@ private:
 
 template <class Kernel>
 std::size_t workspace(const Problem& problem, const Configuration&, const DeviceInfo& device) {
-    const Plan plan = Plan::of<Kernel>(problem, std::max(device.threads, 1));
+    const Plan plan = Plan::of<Kernel>(problem, threads_worth(problem.terms(), device.threads));
     return static_cast<std::size_t>(Plan::length_floats(problem) + plan.start_floats<Kernel>() +
                                     plan.panel_floats<Kernel>(problem.dims) + plan.row_floats(problem)) *
            sizeof(float);
