@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/bench/families/domain.hpp"
+#include "harness/bench/judge/over_data.hpp"
 #include "harness/bench/records/results.hpp"
 #include "tests/support/invented_sweep.hpp"
 #include "tests/support/run_program.hpp"
@@ -62,11 +63,16 @@ TEST_F(JudgeCommand, MeasuresUnseenProblemsOfThisMachine) {
 }
 
 TEST_F(JudgeCommand, ForeseesWithoutMeasuring) {
-    const Finished dry = run("judge", "--family histogram --problems 4 --dry-run");
-    ASSERT_EQ(dry.code, 0) << dry.err;
-    expect_holds(dry.err, {"4 problems"});
-    for (const std::string& key : draw_problems(*find_family("histogram"), DeviceKind::cpu, 2026, Stream::unseen, 4))
-        expect_holds(dry.out, {("|" + key + "|").c_str()});
+    const auto drawn = draw_problems(*find_family("histogram"), DeviceKind::cpu, 2026, Stream::unseen, 4);
+    const auto with_others = learn::with_other_data(*find_family("histogram"), DeviceKind::cpu, drawn, 3);
+    EXPECT_GT(with_others.size(), drawn.size());
+    for (const auto& [options, problems] :
+         {std::pair(std::string("--data 1"), drawn), std::pair(std::string(), with_others)}) {
+        const Finished dry = run("judge", "--family histogram --problems 4 --dry-run " + options);
+        ASSERT_EQ(dry.code, 0) << dry.err;
+        expect_holds(dry.err, {(std::to_string(problems.size()) + " problems").c_str()});
+        for (const std::string& key : problems) expect_holds(dry.out, {("|" + key + "|").c_str()});
+    }
     EXPECT_FALSE(std::filesystem::exists(results_));
 }
 

@@ -94,7 +94,7 @@ if(NOT ESPALIER_CUDA AND NOT ESPALIER_SANITIZE)
   target_compile_definitions(published_test PRIVATE ESPALIER_PROGRAM="$<TARGET_FILE:espalier>"
                              ESPALIER_RESULTS="${PROJECT_SOURCE_DIR}/results")
   add_dependencies(published_test espalier)
-  espalier_test(judge_command_test espalier_records espalier_all_variants_executor)
+  espalier_test(judge_command_test espalier_judge espalier_all_variants_executor)
   target_compile_definitions(judge_command_test PRIVATE ESPALIER_PROGRAM="$<TARGET_FILE:espalier>"
                              ESPALIER_PYTHON="${ESPALIER_PYTHON}" ESPALIER_SCHEMAS="${PROJECT_SOURCE_DIR}/results/schema")
   add_dependencies(judge_command_test espalier)

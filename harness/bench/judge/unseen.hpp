@@ -59,10 +59,10 @@ struct Grades {
 /// Deterministic: the bootstrap is seeded and does not depend on the order.
 Grades grades_of(const std::vector<Verdict>& verdicts);
 
-/// A family's selector on problems that no tree has seen.
+/// A family's selector on problems that no tree has seen, averaged over their data.
 struct Judgement {
     const Family* family;
-    std::vector<Verdict> verdicts;
+    std::vector<Verdict> verdicts;  ///< of averaged times, which are no record's
     Grades grades;
     std::set<std::string> tree_devices;  ///< whose trees chose: others' where its own has nothing that runs
     std::string tree_sha256;             ///< of that on file, if it is the one that chose; else empty

@@ -13,6 +13,7 @@
 #include "harness/base/text/printable.hpp"
 #include "harness/base/text/to_stderr.hpp"
 #include "harness/base/text/to_stdout.hpp"
+#include "harness/bench/judge/over_data.hpp"
 #include "harness/bench/judge/unseen.hpp"
 #include "harness/bench/learn/regret.hpp"
 #include "harness/bench/records/atomic_file.hpp"
@@ -36,7 +37,7 @@ namespace fs = std::filesystem;
 struct Arguments {
     MeasuringOptions measuring{
         .sweep = {.seed = 2026, .verification = Verification::once, .counters = CounterMode::off}};
-    int problems = 300;
+    int problems = 300, kinds_of_data = 3;
     std::string results;  ///< empty: the default
     bool from_results = false, disturbed_too = false;
 };
@@ -63,9 +64,11 @@ SweepOptions interpret(const Arguments& arguments) {
     options.families = families_to_judge(options.families);
     // Apart from the grids' journals, which merging reads all of.
     options.journal_folder = options.results_folder / "journal" / "unseen";
-    options.problems = [count = static_cast<std::size_t>(arguments.problems), seed = options.seed](
-                           const Family& family, const DeviceInfo& device) {
-        return draw_problems(family, device.kind, seed, Stream::unseen, count);
+    options.problems = [count = static_cast<std::size_t>(arguments.problems), seed = options.seed,
+                        kinds = static_cast<std::size_t>(arguments.kinds_of_data)](const Family& family,
+                                                                                   const DeviceInfo& device) {
+        const auto drawn = draw_problems(family, device.kind, seed, Stream::unseen, count);
+        return learn::with_other_data(family, device.kind, drawn, kinds);
     };
     return options;
 }
@@ -246,6 +249,11 @@ void add_judge(CLI::App& program, ExitCode& code) {
         ->delimiter(',');
     add_number(command, "--problems", arguments.problems, "of each family; more are the same ones and further ones")
         ->check(within(1, 100000))
+        ->capture_default_str();
+    add_number(
+        command, "--data", arguments.kinds_of_data,
+        "measure each problem with up to so many kinds of data, where nobody knows which: times are averaged over them")
+        ->check(within(1, 10))
         ->capture_default_str();
     command
         .add_flag("--allow-disturbed", arguments.disturbed_too,

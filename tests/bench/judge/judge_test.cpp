@@ -4,10 +4,12 @@
 
 #include <cmath>
 #include <filesystem>
+#include <set>
 #include <sstream>
 
 #include "harness/bench/families/domain.hpp"
 #include "harness/bench/judge/choices.hpp"
+#include "harness/bench/judge/over_data.hpp"
 #include "harness/bench/judge/to_count.hpp"
 #include "harness/bench/judge/unseen.hpp"
 #include "harness/bench/records/results.hpp"
@@ -55,6 +57,48 @@ TEST(Judge, FiguresAreThoseOfTheRegrets) {
     EXPECT_GE(grades.regret.geomean_interval.hi, 2);
     std::vector<CaseRecord> reversed(records.rbegin(), records.rend());
     EXPECT_EQ(grades_of(grade(reversed, first)).regret.geomean_interval.lo, grades.regret.geomean_interval.lo);
+}
+
+TEST(Judge, TimesAreAveragedOverData) {
+    const Family& family = *find_family("histogram");
+    const auto of = [](const char* data, const char* variant, double time_ns, Status status = Status::ok) {
+        return record(std::string("bytes=1000;distribution=") + data, variant, time_ns, status);
+    };
+    std::vector<CaseRecord> records{of("uniform", "a", 100), of("constant", "a", 400), of("uniform", "b", 50),
+                                    of("constant", "b", 450), of("uniform", "c", 1)};
+    records.push_back(record("bytes=2000;distribution=constant", "a", 7));
+    // With these nothing was measured.
+    records.push_back(of("zipf", "a", 0, Status::not_measured));
+    const auto verdicts = grade(over_data(family, records), first);
+    ASSERT_EQ(verdicts.size(), 2U);
+    EXPECT_EQ(verdicts[0].best_variant, "b");
+    EXPECT_NEAR(verdicts[0].best_ns, 150, 1e-9);
+    EXPECT_NEAR(verdicts[0].time_ns, 200, 1e-9) << verdicts[0].unjudged;
+    EXPECT_NEAR(verdicts[1].time_ns, 7, 1e-12);
+
+    records.push_back(of("zipf", "b", 0, Status::crashed));
+    for (const char* const data : {"constant", "zipf"}) records.push_back(of(data, "c", 1));
+    const auto later = grade(over_data(family, records), [](const std::string&) { return Pick{"b", "default"}; });
+    EXPECT_NE(later[0].failed, "") << "it crashes on one of the three data";
+}
+
+TEST(Judge, ProblemsGetOtherDataOfTheSameStream) {
+    const Family& family = *find_family("smallest_k");
+    const auto drawn = draw_problems(family, DeviceKind::cpu, 5, Stream::unseen, 40);
+    const auto all = with_other_data(family, DeviceKind::cpu, drawn, 3);
+    EXPECT_GT(all.size(), 2 * drawn.size());
+    EXPECT_LE(all.size(), 3 * drawn.size());
+    EXPECT_EQ(std::set(all.begin(), all.end()).size(), all.size());
+    std::vector<CaseRecord> records;
+    for (const std::string& problem : all) {
+        EXPECT_EQ(stream_of("smallest_k", problem), Stream::unseen);
+        records.push_back(record(problem, "a", 1));
+    }
+    EXPECT_EQ(over_data(family, records).size(), drawn.size());
+    EXPECT_EQ(with_other_data(family, DeviceKind::cpu, drawn, 1), drawn);
+    const Family& without = *find_family("dot");
+    const auto plain = draw_problems(without, DeviceKind::cpu, 5, Stream::unseen, 9);
+    EXPECT_EQ(with_other_data(without, DeviceKind::cpu, plain, 3), plain);
 }
 
 TEST(Judge, PicksWithoutATimeAreReportedAndNotDropped) {
@@ -196,7 +240,7 @@ TEST(Judge, CompiledTreesAreThoseOfTheResults) {
             EXPECT_EQ(judgement.other_tree, "");
             EXPECT_EQ(judgement.tree_sha256.size(), 64U) << tree;
             EXPECT_TRUE(judgement.tree_devices.contains(device.key));
-            EXPECT_EQ(judgement.grades.unjudged, records.size()) << "nobody measured the picks";
+            EXPECT_EQ(judgement.grades.unjudged, over_data(*family, records).size()) << "nobody measured the picks";
             for (const Verdict& verdict : judgement.verdicts)
                 EXPECT_EQ(verdict.unjudged, "the pick has no record") << verdict.problem;
             ++judged;

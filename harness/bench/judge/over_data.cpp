@@ -1,0 +1,101 @@
+#include "harness/bench/judge/over_data.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "harness/bench/families/domain.hpp"
+#include "harness/bench/records/disturbance.hpp"
+
+namespace espalier::bench::learn {
+namespace {
+
+using Cases = std::vector<const CaseRecord*>;
+
+/// With the defaults of what a caller does not know.
+std::string known_part(const Family& family, const std::string& problem) {
+    const auto features = family.features();
+    const std::vector<double> defaults = family.feature_values("");
+    std::vector<double> values = family.feature_values(problem);
+    for (std::size_t f = 0; f < features.size(); ++f)
+        if (!features[f].known) values[f] = defaults[f];
+    return family.key_of(values);
+}
+
+bool is_disturbed(const CaseRecord* record) {
+    DisturbedProblems disturbed;
+    disturbed.add(*record);
+    return disturbed.count() > 0;
+}
+
+/// One choice with each of `kinds` data.
+CaseRecord mean_of(const Cases& cases, std::size_t kinds) {
+    const auto other = std::ranges::find_if(cases, [](const CaseRecord* c) { return c->status != Status::ok; });
+    if (other != cases.end()) return **other;
+    const auto disturbed = std::ranges::find_if(cases, is_disturbed);
+    CaseRecord mean = disturbed == cases.end() ? *cases.front() : **disturbed;
+    double logs = 0;
+    for (const CaseRecord* record : cases) logs += std::log(record->time_ns);
+    mean.time_ns = std::exp(logs / static_cast<double>(cases.size()));
+    if (cases.size() == kinds) return mean;
+    mean.status = Status::not_measured;
+    mean.reason = "not with all of its data";
+    return mean;
+}
+
+bool has_time(const Cases& cases) {
+    return std::ranges::any_of(cases, [](const CaseRecord* record) { return record->status == Status::ok; });
+}
+
+}  // namespace
+
+std::vector<std::string> with_other_data(const Family& family, DeviceKind kind, std::span<const std::string> problems,
+                                         std::size_t kinds) {
+    const Domain domain = family.domain(kind);
+    std::set<std::string> taken(problems.begin(), problems.end());
+    std::vector<std::string> all;
+    for (const std::string& problem : problems) {
+        all.push_back(problem);
+        const std::size_t number = all.size();  // each begins with other data, lest the first ones be measured most
+        std::size_t left = kinds - 1;
+        for (const FeatureInfo& feature : family.features()) {
+            const auto axis = std::ranges::find(domain.alternatives, feature.name, &Alternatives::axis);
+            if (feature.known || axis == domain.alternatives.end()) continue;
+            for (std::size_t i = 0; i < axis->values.size() && left > 0; ++i) {
+                const auto& value = axis->values[(number + i) % axis->values.size()];
+                std::string key =
+                    family.canonical(problem + ";" + std::string(feature.name) + "=" + std::string(value.text));
+                if (value.weight == 0 || stream_of(family.name(), key) != Stream::unseen || !taken.insert(key).second)
+                    continue;
+                all.push_back(std::move(key));
+                --left;
+            }
+        }
+    }
+    return all;
+}
+
+std::vector<CaseRecord> over_data(const Family& family, std::span<const CaseRecord> records) {
+    std::map<std::string, Cases> problems;
+    for (const CaseRecord& record : records) problems[record.problem].push_back(&record);
+    std::map<std::string, std::vector<const Cases*>> groups;
+    for (const auto& [problem, cases] : problems) groups[known_part(family, problem)].push_back(&cases);
+    std::vector<CaseRecord> all;
+    for (auto& [key, data] : groups) {
+        const std::string problem = data.front()->front()->problem;
+        if (std::ranges::any_of(data, [](const Cases* cases) { return has_time(*cases); }))
+            std::erase_if(data, [](const Cases* cases) { return !has_time(*cases); });
+        std::map<std::pair<std::string, std::string>, Cases> choices;
+        for (const Cases* cases : data)
+            for (const CaseRecord* record : *cases) choices[{record->variant, record->configuration}].push_back(record);
+        for (const auto& [choice, cases] : choices) {
+            all.push_back(mean_of(cases, data.size()));
+            all.back().problem = problem;
+        }
+    }
+    return all;
+}
+
+}  // namespace espalier::bench::learn
