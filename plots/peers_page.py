@@ -17,7 +17,7 @@ HEAD = """Everyone's samples of a problem are interleaved in one run of `scripts
 how many times as long the fastest peer takes. CUB's batched top-k lists the k smallest unsorted and any of equal
 elements; ours are sorted, but for `order=any`. Peers in Python are called within the sweep's own process, on the same
 arrays. *Earlier source*: our variant has changed since, and `known_stale.json` does not say that its time still holds.
-Each family shows its least ratio and every one below 1.1; the page of `espalier report` has all of them.
+Each family shows its least ratio and every one below 1; the page of `espalier report` has all of them.
 
 """
 SPREAD = """
@@ -30,7 +30,7 @@ the data for which a peer lists the right neighbours (how many).
 |---|---|---:|---|---:|---:|
 """
 SIZES = ("queries", "points", "dims")
-CLOSE = 1.1  # problems with a smaller ratio are listed one by one
+CLOSE = 1  # problems with a smaller ratio are listed one by one
 
 
 def milliseconds(case: measured.Case) -> str:

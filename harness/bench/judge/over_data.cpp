@@ -14,14 +14,16 @@ namespace {
 
 using Cases = std::vector<const CaseRecord*>;
 
-/// With the defaults of what a caller does not know.
-std::string known_part(const Family& family, const std::string& problem) {
+/// With the defaults of what a caller does not know; as it is if it is none of the family's, of which the grades tell.
+std::string known_part(const Family& family, const std::string& problem) try {
     const auto features = family.features();
     const std::vector<double> defaults = family.feature_values("");
     std::vector<double> values = family.feature_values(problem);
     for (std::size_t f = 0; f < features.size(); ++f)
         if (!features[f].known) values[f] = defaults[f];
     return family.key_of(values);
+} catch (const BadProblem&) {
+    return problem;
 }
 
 bool is_disturbed(const CaseRecord* record) {
@@ -32,13 +34,16 @@ bool is_disturbed(const CaseRecord* record) {
 
 /// One choice with each of `kinds` data.
 CaseRecord mean_of(const Cases& cases, std::size_t kinds) {
+    if (kinds == 1) return *cases.front();
     const auto other = std::ranges::find_if(cases, [](const CaseRecord* c) { return c->status != Status::ok; });
     if (other != cases.end()) return **other;
     const auto disturbed = std::ranges::find_if(cases, is_disturbed);
     CaseRecord mean = disturbed == cases.end() ? *cases.front() : **disturbed;
-    double logs = 0;
-    for (const CaseRecord* record : cases) logs += std::log(record->time_ns);
-    mean.time_ns = std::exp(logs / static_cast<double>(cases.size()));
+    for (double CaseRecord::*const time : {&CaseRecord::time_ns, &CaseRecord::time_lo_ns, &CaseRecord::time_hi_ns}) {
+        double logs = 0;
+        for (const CaseRecord* record : cases) logs += std::log(record->*time);
+        mean.*time = std::exp(logs / static_cast<double>(cases.size()));
+    }
     if (cases.size() == kinds) return mean;
     mean.status = Status::not_measured;
     mean.reason = "not with all of its data";
@@ -78,22 +83,32 @@ std::vector<std::string> with_other_data(const Family& family, DeviceKind kind, 
 }
 
 std::vector<CaseRecord> over_data(const Family& family, std::span<const CaseRecord> records) {
-    std::map<std::string, Cases> problems;
-    for (const CaseRecord& record : records) problems[record.problem].push_back(&record);
-    std::map<std::string, std::vector<const Cases*>> groups;
-    for (const auto& [problem, cases] : problems) groups[known_part(family, problem)].push_back(&cases);
-    std::vector<CaseRecord> all;
-    for (auto& [key, data] : groups) {
-        const std::string problem = data.front()->front()->problem;
-        if (std::ranges::any_of(data, [](const Cases* cases) { return has_time(*cases); }))
-            std::erase_if(data, [](const Cases* cases) { return !has_time(*cases); });
-        std::map<std::pair<std::string, std::string>, Cases> choices;
-        for (const Cases* cases : data)
-            for (const CaseRecord* record : *cases) choices[{record->variant, record->configuration}].push_back(record);
-        for (const auto& [choice, cases] : choices) {
-            all.push_back(mean_of(cases, data.size()));
-            all.back().problem = problem;
-        }
+    struct Group {
+        std::map<std::string, Cases> data;  ///< by problem
+        std::map<std::pair<std::string, std::string>, Cases> choices{};
+    };
+    std::map<std::string, std::string> known_parts;
+    std::map<std::string, Group> groups;
+    for (const CaseRecord& record : records) {
+        auto& known = known_parts[record.problem];
+        if (known.empty()) known = known_part(family, record.problem);
+        groups[known].data[record.problem].push_back(&record);
+    }
+    for (auto& [known, group] : groups) {
+        const auto timed = [](const auto& of_problem) { return has_time(of_problem.second); };
+        if (std::ranges::any_of(group.data, timed))
+            std::erase_if(group.data, [&](const auto& of_problem) { return !timed(of_problem); });
+        for (const auto& [problem, cases] : group.data)
+            for (const CaseRecord* record : cases)
+                group.choices[{record->variant, record->configuration}].push_back(record);
+    }
+    std::vector<CaseRecord> all;  // each choice where the records have it first
+    for (const CaseRecord& record : records) {
+        const Group& group = groups.at(known_parts.at(record.problem));
+        const auto choice = group.choices.find({record.variant, record.configuration});
+        if (choice == group.choices.end() || choice->second.front() != &record) continue;
+        all.push_back(mean_of(choice->second, group.data.size()));
+        all.back().problem = group.data.begin()->first;
     }
     return all;
 }

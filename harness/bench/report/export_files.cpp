@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "harness/bench/judge/choices.hpp"
+#include "harness/bench/judge/over_data.hpp"
 #include "harness/bench/records/atomic_file.hpp"
 #include "harness/bench/records/csv.hpp"
 #include "harness/bench/records/results.hpp"
@@ -103,7 +104,9 @@ std::vector<fs::path> export_records(const RecordSet& set, const fs::path& outpu
                                      std::span<const ExportFormat> formats, std::span<const std::string> families) {
     const std::set<std::string> all = families_in(set.records, families);
     const auto write = [&](const std::string& family) {
-        const DeviceResults results = load_results(set.records, std::span(&family, 1));
+        DeviceResults results = load_results(set.records, std::span(&family, 1));
+        const Family* const known = find_family(family);
+        if (set.place.filename() == "unseen" && known) results.cases = learn::over_data(*known, results.cases);
         for (const ExportFormat format : formats)
             if (applies(format, set))
                 write_file_atomically(export_path(set, output, family, format), exported(family, results, set, format));
