@@ -163,8 +163,6 @@ private:
         run_tasks<terms>();
     }
 
-    // The end of a query
-
     /// Room for the neighbours of one query.
     struct Results {
         void resize(std::int64_t k) {
@@ -212,8 +210,6 @@ private:
         }
         errors.rethrow();
     }
-
-    // Points as they lie
 
     template <Terms terms>
     void stream() const {
@@ -277,8 +273,6 @@ private:
     void measure_points(const Slice& points) const {
         measure_lengths<Kernel>(points, origin_.data(), lengths_ + points.first);
     }
-
-    // Points in panels
 
     [[nodiscard]] Slice points_of(std::int64_t panel) const {
         const std::int64_t first = panel * Kernel::kPoints;
