@@ -26,18 +26,12 @@ std::string known_part(const Family& family, const std::string& problem) try {
     return problem;
 }
 
-bool is_disturbed(const CaseRecord* record) {
-    DisturbedProblems disturbed;
-    disturbed.add(*record);
-    return disturbed.count() > 0;
-}
-
 /// One choice with each of `kinds` data.
 CaseRecord mean_of(const Cases& cases, std::size_t kinds) {
     if (kinds == 1) return *cases.front();
     const auto other = std::ranges::find_if(cases, [](const CaseRecord* c) { return c->status != Status::ok; });
     if (other != cases.end()) return **other;
-    const auto disturbed = std::ranges::find_if(cases, is_disturbed);
+    const auto disturbed = std::ranges::find_if(cases, [](const CaseRecord* c) { return bool(disturbance_of(*c)); });
     CaseRecord mean = disturbed == cases.end() ? *cases.front() : **disturbed;
     for (double CaseRecord::*const time : {&CaseRecord::time_ns, &CaseRecord::time_lo_ns, &CaseRecord::time_hi_ns}) {
         double logs = 0;

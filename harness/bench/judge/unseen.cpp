@@ -11,7 +11,6 @@
 #include "harness/base/files/read_file.hpp"
 #include "harness/base/text/sha256.hpp"
 #include "harness/bench/emit/tree_text.hpp"
-#include "harness/bench/judge/over_data.hpp"
 #include "harness/bench/learn/regret.hpp"
 #include "harness/bench/records/disturbance.hpp"
 #include "kernels/dispatch/families.hpp"
@@ -208,9 +207,7 @@ Judgement judge(const Family& family, const DeviceInfo& device, std::span<const 
         if (why.value().tree != Explanation::Tree::none) judgement.tree_devices.insert(why.value().tree_device);
         return {why.value().variant, why.value().configuration};
     };
-    const std::vector<CaseRecord> averaged = over_data(family, records);
-    judgement.verdicts = grade(averaged, pick, disturbed_too);
-    for (Verdict& verdict : judgement.verdicts) verdict.record = nullptr;
+    judgement.verdicts = grade(records, pick, disturbed_too);
     judgement.grades = grades_of(judgement.verdicts);
     tree.conclude(judgement);
     if (effort == espalier::Effort::predict)

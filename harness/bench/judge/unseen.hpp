@@ -59,10 +59,10 @@ struct Grades {
 /// Deterministic: the bootstrap is seeded and does not depend on the order.
 Grades grades_of(const std::vector<Verdict>& verdicts);
 
-/// A family's selector on problems that no tree has seen, averaged over their data.
+/// A family's selector on problems that no tree has seen.
 struct Judgement {
     const Family* family;
-    std::vector<Verdict> verdicts;  ///< of averaged times, which are no record's
+    std::vector<Verdict> verdicts;
     Grades grades;
     std::set<std::string> tree_devices;  ///< whose trees chose: others' where its own has nothing that runs
     std::string tree_sha256;             ///< of that on file, if it is the one that chose; else empty
@@ -71,7 +71,7 @@ struct Judgement {
 };
 
 /// Grades the picks of this program's dispatch, or of its plans with that effort, with the trees that it has at this
-/// moment, by one family's records.
+/// moment, by one family's records: for figures that are kept, those of `over_data`.
 /// `selectors` is the folder of trees, where that of the device should be: <family>/<device-key>.tree.
 Judgement judge(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
                 const std::filesystem::path& selectors, bool disturbed_too = false,

@@ -179,7 +179,7 @@ Table features(std::span<const Column> columns, std::span<const double> values) 
     Table table;
     for (auto row = values; !row.empty(); row = row.subspan(columns.size())) {
         for (std::size_t c = 0; c < columns.size(); ++c) {
-            if (columns[c].absent || columns[c].inert || columns[c].is_interaction()) continue;
+            if (!columns[c].is_input()) continue;
             for (int category = 0; category < columns[c].categories; ++category)
                 table.values.push_back(row[c] == category);
             if (columns[c].categories > 0) continue;
@@ -194,8 +194,7 @@ Table features(std::span<const Column> columns, std::span<const double> values) 
 Table with_combinations(std::span<const Column> columns, std::span<const double> values, std::size_t count) {
     std::vector<std::size_t> sizes;
     for (std::size_t c = 0; c < columns.size(); ++c)
-        if (!columns[c].absent && !columns[c].inert && !columns[c].is_interaction() && columns[c].categories == 0)
-            sizes.push_back(c);
+        if (columns[c].is_input() && columns[c].categories == 0) sizes.push_back(c);
     SplitMix64 random(1);
     std::vector<double> factors;
     for (std::size_t i = 0; i < count * sizes.size(); ++i) factors.push_back(std::floor(3 * random.next()) - 1);

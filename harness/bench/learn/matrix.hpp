@@ -39,6 +39,8 @@ struct Column {
     bool absent = false;    ///< optional and at its default in all problems: they were measured as if it did not exist
 
     [[nodiscard]] bool is_interaction() const { return interaction.kind != InteractionKind::none; }
+    /// Whether what forests predict may depend on it by itself.
+    [[nodiscard]] bool is_input() const { return !inert && !absent && !is_interaction(); }
     /// Whether tests may ask for it.
     [[nodiscard]] bool testable() const { return known && !inert && !absent; }
 };

@@ -188,9 +188,10 @@ void judge_device(const Arguments& arguments, const SweepOptions& options, const
         if (records.empty()) continue;
         for (const StaleVariant& stale : find_stale(records))
             to_stderr("{} {}: graded by old times: {}\n", device_key, name, printable(describe(stale)));
+        const std::vector<CaseRecord> averaged = learn::over_data(family_named(name), records);
         const auto judge = [&](espalier::Effort effort) {
             const learn::Judgement judgement =
-                learn::judge(family_named(name), results.device, records, selectors, arguments.disturbed_too, effort);
+                learn::judge(family_named(name), results.device, averaged, selectors, arguments.disturbed_too, effort);
             if (arguments.measuring.json) {
                 output.push_back(judgement_json(device_key, judgement));
             } else {

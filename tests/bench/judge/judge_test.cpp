@@ -236,11 +236,12 @@ TEST(Judge, CompiledTreesAreThoseOfTheResults) {
             std::vector<CaseRecord> records;
             for (const std::string& key : draw_problems(*family, device.kind, 1, Stream::unseen, 20))
                 records.push_back(record(key, "nobody", 1));
-            const Judgement judgement = judge(*family, device, records, ESPALIER_COMMITTED_SELECTORS);
+            const std::vector<CaseRecord> averaged = over_data(*family, records);
+            const Judgement judgement = judge(*family, device, averaged, ESPALIER_COMMITTED_SELECTORS);
             EXPECT_EQ(judgement.other_tree, "");
             EXPECT_EQ(judgement.tree_sha256.size(), 64U) << tree;
             EXPECT_TRUE(judgement.tree_devices.contains(device.key));
-            EXPECT_EQ(judgement.grades.unjudged, over_data(*family, records).size()) << "nobody measured the picks";
+            EXPECT_EQ(judgement.grades.unjudged, averaged.size()) << "nobody measured the picks";
             for (const Verdict& verdict : judgement.verdicts)
                 EXPECT_EQ(verdict.unjudged, "the pick has no record") << verdict.problem;
             ++judged;
