@@ -291,20 +291,36 @@ TEST(FewScreened, SettlesWhatProductsTellApart) {
                 EXPECT_EQ(given_up({.queries = 20, .points = 2000, .dims = dims, .k = k, .metric = metric}, uniform),
                           0);
             }
+    const auto far_away = [](std::int64_t item, std::int64_t attribute, std::mt19937& random) {
+        return 1e5F + uniform(item, attribute, random);
+    };
+    EXPECT_EQ(given_up({.queries = 20, .points = 2000, .dims = 10, .k = 10}, far_away), 0);
 }
 
 TEST(FewScreened, GivesUpWhatTheyDoNot) {
     const auto alike = [](std::int64_t, std::int64_t, std::mt19937&) { return 3.0F; };
-    const auto far = [](std::int64_t item, std::int64_t attribute, std::mt19937& random) {
-        return 1e5F + uniform(item, attribute, random);
+    const auto far_apart = [](std::int64_t item, std::int64_t attribute, std::mt19937& random) {
+        return 1e5F * static_cast<float>(item % 3) + uniform(item, attribute, random);
     };
     const auto one_is_not_finite = [](std::int64_t item, std::int64_t attribute, std::mt19937& random) {
         return item == 7 && attribute == 2 ? kInfinity : uniform(item, attribute, random);
     };
     const Problem problem{.queries = 20, .points = 2000, .dims = 10, .k = 10};
     EXPECT_EQ(given_up(problem, alike), 20);
-    EXPECT_EQ(given_up(problem, far), 20);
+    EXPECT_EQ(given_up(problem, far_apart), 13);         // all but those of the middle cluster, where the centre is
     EXPECT_EQ(given_up(problem, one_is_not_finite), 1);  // the query; a single point is on every list
+}
+
+// A screen gives up few or many of the queries, whose search is cut for as many as they are.
+TEST_P(Few, ManyThatLieCloseTogether) {
+    for (const int every : {1, 2, 40, 1000}) {
+        const auto some_beside_others = [&](std::int64_t item, std::int64_t attribute, std::mt19937& random) {
+            return 1e5F * static_cast<float>(item % every == 0) + static_cast<float>(item % 7 == 0) +
+                   uniform(item, attribute, random) * (item % every == 0 ? 0.01F : 1.0F);
+        };
+        expect_two_stages({.queries = 20, .points = 3000, .dims = 2, .k = 5}, some_beside_others,
+                          "one of " + std::to_string(every));
+    }
 }
 
 /// The bound's share of the norms holds for sums that lose all that tensor cores may lose.

@@ -15,9 +15,8 @@
 namespace espalier::knn::escalation {
 namespace {
 
-using threshold::Candidate, threshold::kAlways, threshold::kLargestKept, threshold::kNoPoint,
-    threshold::kTileAttributes, threshold::kTileGroups, threshold::kTilePoints, threshold::kTileSteps,
-    threshold::kWarpQueries, threshold::PointTile, threshold::Products, threshold::Queue;
+using threshold::Candidate, threshold::kTileAttributes, threshold::kTileGroups, threshold::kTilePoints,
+    threshold::kTileSteps, threshold::kWarpQueries, threshold::PointTile, threshold::Products, threshold::Queue;
 
 static_assert(kTilePoints == kCellItems);
 
@@ -114,13 +113,12 @@ __global__ void __launch_bounds__(kThreads) write_cell_tiles(CellTiles to) {
         norm *= to.kept;
         if (lane != 0) continue;
         if constexpr (is_points) {
-            to.points[std::int64_t{tile} * to.slices].norms[threshold::norm_of_point(in_tile)] =
-                !is_there                    ? kNoPoint
-                : threshold::is_finite(norm) ? -norm / 2
-                                             : kAlways;
+            to.points[std::int64_t{tile} * to.slices].norms[threshold::norm_of_point(in_tile)] = !is_there ? kNoPoint
+                                                                                                 : is_finite(norm)
+                                                                                                     ? -norm / 2
+                                                                                                     : kAlways;
         } else {
-            to.query_norms[place] =
-                is_there && threshold::is_finite(norm) ? norm : std::numeric_limits<float>::quiet_NaN();
+            to.query_norms[place] = is_there && is_finite(norm) ? norm : std::numeric_limits<float>::quiet_NaN();
             if (!is_there) of.query_items[place] = -1;
         }
     }

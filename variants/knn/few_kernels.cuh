@@ -223,10 +223,11 @@ struct FewBlock {
     }
 };
 
-/// Group after group of queries, then slice after slice: blocks that run at once share points in the cache.
+/// A block's part of a search. Group after group of queries, then slice after slice: blocks that run at once share
+/// points in the cache.
 template <Metric metric, Missing missing, int each, int per_thread, class Types>
-__global__ void __launch_bounds__(kThreads, blocks_per_sm(each))
-    search_few(FewSearch search, const __grid_constant__ Types types, Problem problem, Buffers buffers) {
+__device__ __forceinline__ void search_slice(const FewSearch& search, const Types& types, const Problem& problem,
+                                             const Buffers& buffers) {
     using Block = FewBlock<metric, missing, each, per_thread, Types>;
     const std::int64_t group = blockIdx.x % search.groups, slice = blockIdx.x / search.groups;
     const int warp = static_cast<int>(threadIdx.x) / kLanes, lane = static_cast<int>(threadIdx.x) % kLanes;
@@ -265,6 +266,12 @@ __global__ void __launch_bounds__(kThreads, blocks_per_sm(each))
                          static_cast<unsigned>(lane));
 }
 
+template <Metric metric, Missing missing, int each, int per_thread, class Types>
+__global__ void __launch_bounds__(kThreads, blocks_per_sm(each))
+    search_few(FewSearch search, const __grid_constant__ Types types, Problem problem, Buffers buffers) {
+    search_slice<metric, missing, each, per_thread>(search, types, problem, buffers);
+}
+
 /// A block merges the lists of the slices of one place, a warp some of them, then pairs of warps. The first warp's
 /// list, `length` entries of dynamic shared memory, has the result.
 __device__ inline std::uint64_t* merge_slices(const FewSearch& search, std::int64_t place) {
@@ -285,13 +292,18 @@ __device__ inline std::uint64_t* merge_slices(const FewSearch& search, std::int6
     return lists;
 }
 
-/// A block per query merges the lists of its slices and votes.
-__global__ void __launch_bounds__(kMergeThreads) merge_and_vote(FewSearch search, Problem problem, Buffers buffers) {
+/// The block of a query's place merges the lists of its slices and votes.
+__device__ __forceinline__ void vote_of_slices(const FewSearch& search, const Problem& problem,
+                                               const Buffers& buffers) {
     auto& votes = device::shared<VoteSpace>();
     const std::int64_t place = blockIdx.x;
     if (place >= search.searched()) return;
     const std::uint64_t* const list = merge_slices(search, place);
     if (threadIdx.x < kLanes) vote_by_warp(problem, buffers, list, votes, search.query_at(place), threadIdx.x);
+}
+
+__global__ void __launch_bounds__(kMergeThreads) merge_and_vote(FewSearch search, Problem problem, Buffers buffers) {
+    vote_of_slices(search, problem, buffers);
 }
 
 template <Metric metric, Missing missing, int each, int per_thread, class Types>

@@ -10,8 +10,10 @@
 #include "variants/knn/few_kernels.cuh"
 #include "variants/knn/few_screening.hpp"
 #include "variants/knn/fused_kernels.cuh"
+#include "variants/knn/middles.cuh"
 
-/// The screen of `few_screened`: products by tensor cores, lists of what may be nearest, and their direct distances.
+/// The screen of `few_screened`: products by tensor cores, lists of what may be nearest, their direct distances, and
+/// the search for the queries that it gives up.
 namespace espalier::knn::few {
 namespace {
 
@@ -43,10 +45,20 @@ constexpr std::size_t settle_bytes(std::int32_t kept) {
     return merge_bytes(kept) + std::size_t{2} * kChunk * static_cast<std::size_t>(kept + 1) * sizeof(float);
 }
 
+/// A block per attribute: the median of some points, about which euclidean distances have less to lose. Behind the
+/// attributes it is 0.
+__global__ void __launch_bounds__(kThreads)
+    find_centre(const float* values, std::int64_t points, std::int32_t dims, float* centre) {
+    const auto attribute = static_cast<std::int32_t>(blockIdx.x);
+    const float median = attribute < dims ? middle_of(values + attribute * points, points).median : 0.0F;
+    if (threadIdx.x == 0) centre[attribute] = median;
+}
+
 /// A block at work: 32 queries past a slice of the points.
 template <Metric metric>
 struct Screen {
     const FewSearch& search;
+    const float* centre;
     ScreenSpace& space;
     std::int64_t first_query, begin, end;
     int used;
@@ -75,8 +87,10 @@ struct Screen {
             const int query = slot / kLanes % kParts * 8 + at / 4;
             const std::int32_t attribute = first + slot / (kLanes * kParts) * 8 + at % 4;
             const float* const from = search.query_values + attribute * search.queries + first_query + query;
-            const float one = query < used && attribute < search.dims ? from[0] : 0.0F;
-            const float other = query < used && attribute + 4 < search.dims ? from[4 * search.queries] : 0.0F;
+            float one = query < used && attribute < search.dims ? from[0] : 0.0F;
+            float other = query < used && attribute + 4 < search.dims ? from[4 * search.queries] : 0.0F;
+            if constexpr (metric == Metric::euclidean)
+                if (attribute < search.dims) one -= centre[attribute], other -= centre[attribute + 4];
             uint4 bits;
             split(one, bits.x, bits.z);
             split(other, bits.y, bits.w);
@@ -104,17 +118,19 @@ struct Screen {
 
     /// Adds 16 attributes' products to the sums by way of sums of their own, which are short enough to stay accurate.
     /// Values are read again as soon as they are split.
-    __device__ void multiply(Products& products, float (&norms)[kOwn], Values (&values)[2], int buffer, int first_step,
-                             const Next& next) const {
+    __device__ void multiply(Products& products, float (&norms)[kOwn], Values (&values)[2], int buffer,
+                             std::int32_t attribute, int first_step, const Next& next) const {
         Products part;
 #pragma unroll
         for (int step = 0; step < 2; ++step) {
             std::uint32_t high[2][4], low[2][4];
+            const float* const centres = centre + attribute + step * 8 + lane % 4;
 #pragma unroll
             for (int half = 0; half < 2; ++half)
 #pragma unroll
                 for (int i = 0; i < kOwn; ++i) {
-                    const float value = values[step][half][i];
+                    const float given = values[step][half][i];
+                    const float value = metric == Metric::euclidean ? given - centres[half * 4] : given;
                     split(value, high[i / 2][i % 2 + half * 2], low[i / 2][i % 2 + half * 2]);
                     norms[i] += value * value;
                 }
@@ -191,7 +207,7 @@ struct Screen {
                 for (std::int32_t a = first; a < chunk_end; a += kStepAttributes) {
                     const bool last = a + kStepAttributes >= search.dims;
                     const Next next{last ? 0 : a + kStepAttributes, last ? tile + kTilePoints : tile};
-                    multiply(products, norms, values, buffer, (a - first) / 8, next);
+                    multiply(products, norms, values, buffer, a, (a - first) / 8, next);
                 }
             }
             __syncthreads();  // nobody reads the values of the tile before any more
@@ -210,10 +226,12 @@ constexpr std::size_t shared_by_block(std::int64_t k) {
 
 /// Leaves a list per slice and query; the first thread empties the list of queries that are given up.
 template <Metric metric>
-__global__ void __launch_bounds__(kThreads, 2) screen_few(FewSearch search, std::int32_t* given_up) {
+__global__ void __launch_bounds__(kThreads, 2)
+    screen_few(FewSearch search, const float* centre, std::int32_t* given_up) {
     const std::int64_t group = blockIdx.x % search.groups, slice = blockIdx.x / search.groups;
     if (blockIdx.x == 0 && threadIdx.x == 0) *given_up = 0;
     const Screen<metric> screen{search,
+                                centre,
                                 device::shared<ScreenSpace>(),
                                 group * kScreened,
                                 slice * search.share,
@@ -275,11 +293,13 @@ struct DirectDistances {
     }
 };
 
-/// The squared norm of a query, by a warp.
-__device__ inline double square_of(const FewSearch& search, std::int64_t query, unsigned lane) {
+/// The squared norm of a query, by a warp; of euclidean distances about the centre.
+template <Metric metric>
+__device__ double square_of(const FewSearch& search, const float* centre, std::int64_t query, unsigned lane) {
     double sum = 0;
     for (auto a = static_cast<std::int32_t>(lane); a < search.dims; a += kLanes) {
-        const auto value = static_cast<double>(search.query_values[a * search.queries + query]);
+        const float given = search.query_values[a * search.queries + query];
+        const auto value = static_cast<double>(metric == Metric::euclidean ? given - centre[a] : given);
         sum += value * value;
     }
 #pragma unroll
@@ -303,7 +323,7 @@ __device__ bool is_certain(const FewSearch& search, std::uint64_t last, std::uin
 /// the nearest, they vote; else the query is left to the direct search.
 template <Metric metric>
 __global__ void __launch_bounds__(kMergeThreads)
-    settle_few(FewSearch search, Problem problem, Buffers buffers, std::int32_t* given_up) {
+    settle_few(FewSearch search, const float* centre, Problem problem, Buffers buffers, std::int32_t* given_up) {
     auto& votes = device::shared<VoteSpace>();
     auto& sorted = device::shared<std::uint64_t[kLongestKept], struct Sorted>();
     auto& square = device::shared<double, struct Square>();
@@ -318,7 +338,7 @@ __global__ void __launch_bounds__(kMergeThreads)
         sort(entries, lane);
         sorted[threadIdx.x] = entries[0];
     } else if (warp == kMergeWarps - 1) {
-        const double sum = square_of(search, query, lane);
+        const double sum = square_of<metric>(search, centre, query, lane);
         if (lane == 0) square = sum;
     }
     __syncthreads();
@@ -336,6 +356,31 @@ __global__ void __launch_bounds__(kMergeThreads)
         vote_by_warp(problem, buffers, sorted, votes, query, lane);
     else if (lane == 0)
         given_up[1 + atomicAdd(given_up, 1)] = static_cast<std::int32_t>(query);
+}
+
+/// Cuts the search of those given up for as many as they are: `search.slices` are for one group. Returns whether tiles
+/// are wide.
+__device__ inline bool cut_for_given_up(FewSearch& search) {
+    const std::int64_t groups = max(divided_up(search.searched(), kGroup), std::int64_t{1});
+    const bool wide = is_wide(search.points, search.slices, groups);
+    const PointSlices cut(search.points, search.slices / groups, wide ? kWideTile : kThreads);
+    search.groups = groups, search.share = cut.share, search.slices = cut.count;
+    return wide;
+}
+
+/// Launched for wide tiles and others where there may be both; one of them has nothing to do.
+template <Metric metric, int each, int per_thread>
+__global__ void __launch_bounds__(kThreads, blocks_per_sm(each))
+    search_given_up(FewSearch search, Problem problem, Buffers buffers) {
+    if (each > 1 && cut_for_given_up(search) != (per_thread > 1)) return;
+    if (blockIdx.x >= search.groups * search.slices) return;
+    search_slice<metric, Missing::none, each, per_thread>(search, distance::AllNumeric(), problem, buffers);
+}
+
+/// Where there is one slice its blocks have voted.
+__global__ void __launch_bounds__(kMergeThreads) vote_of_given_up(FewSearch search, Problem problem, Buffers buffers) {
+    if (search.queries > 1) static_cast<void>(cut_for_given_up(search));
+    if (search.slices > 1) vote_of_slices(search, problem, buffers);
 }
 
 }  // namespace

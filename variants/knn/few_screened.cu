@@ -3,11 +3,11 @@
 // float's, which leaves the units that add up little to do. A block has 32 queries and a slice of the points; its warps
 // read 32 points each straight into the operands of their matrices, the next 16 attributes while they multiply these.
 //
-// What comes out is a bound of each distance, off by some 1e-4 of the norms. Lists keep k + 16 points or some more by
-// it. In a second kernel a block per query merges them and computes their points' direct distances; where the first
-// point outside of the list is surely farther than the k-th of these, they are the neighbours, to the bit. Other
-// queries, those of points closer together than products can tell, or not finite, are searched for as `few_queries`
-// does.
+// What comes out is a bound of each distance, off by some 1e-4 of the norms about a median. Lists keep k + 16 points or
+// some more by it. In a second kernel a block per query merges them and computes their points' direct distances; where
+// the first point outside of the list is surely farther than the k-th of these, they are the neighbours, to the bit.
+// Other queries, those of points closer together than products can tell, or not finite, are searched for as
+// `few_queries` does.
 
 #include <limits>
 #include <string>
@@ -43,7 +43,7 @@ std::size_t workspace(const Problem& problem, const Configuration&, const Device
     return ScreenLayout(problem, device).bytes;
 }
 
-/// Searches for the queries that were given up, if any.
+/// Searches for the queries that were given up, if any, in tiles as wide as their number allows.
 template <Metric metric>
 void search_directly(const Context& context, const Problem& problem, const Buffers& buffers, FewSearch search,
                      const ScreenLayout& layout, const std::int32_t* given_up) {
@@ -51,12 +51,21 @@ void search_directly(const Context& context, const Problem& problem, const Buffe
     search.share = layout.direct.share;
     search.k = static_cast<std::int32_t>(problem.k), search.length = layout.length;
     search.listed_count = given_up, search.listed = given_up + 1;
-    const distance::AllNumeric types;
-    if (layout.direct.each == 1)
-        few::launch_search<metric, Missing::none, 1, 1>(context, problem, buffers, search, types);
-    else
-        few::launch_search<metric, Missing::none, 8, 1>(context, problem, buffers, search, types);
-    if (search.slices > 1) few::launch_merge(context, problem, buffers, search);
+    const dim3 blocks(static_cast<unsigned>(std::max(search.groups, search.slices)));
+    const auto launch = [&](auto kernel, std::size_t bytes) {
+        device::launch(kernel, blocks, dim3(few::kThreads), bytes, context.stream, search, problem, buffers);
+    };
+    if (layout.direct.each == 1) {
+        launch(few::search_given_up<metric, 1, 1>, few::shared_bytes<1, 1>(search.length));
+    } else {
+        if (!few::is_wide(problem.points, search.slices, 1))
+            launch(few::search_given_up<metric, few::kGroup, 1>, few::shared_bytes<few::kGroup, 1>(search.length));
+        if (few::is_wide(problem.points, search.slices, search.groups))
+            launch(few::search_given_up<metric, few::kGroup, 4>, few::shared_bytes<few::kGroup, 4>(search.length));
+    }
+    if (search.slices > 1)
+        device::launch(few::vote_of_given_up, dim3(static_cast<unsigned>(problem.queries)), dim3(few::kMergeThreads),
+                       few::merge_bytes(search.length), context.stream, search, problem, buffers);
 }
 
 template <Metric metric>
@@ -64,6 +73,7 @@ void search(const Context& context, const Problem& problem, const Buffers& buffe
             const ScreenLayout& layout) {
     std::byte* const memory = context.workspace.data();
     auto* const given_up = reinterpret_cast<std::int32_t*>(memory + layout.given_up);
+    auto* const centre = reinterpret_cast<float*>(memory + layout.centre);
     const FewSearch search{queries,
                            buffers.point_values,
                            problem.queries,
@@ -75,10 +85,15 @@ void search(const Context& context, const Problem& problem, const Buffers& buffe
                            layout.kept,
                            layout.kept,
                            reinterpret_cast<std::uint64_t*>(memory + layout.lists)};
+    if (metric == Metric::euclidean && problem.dims > 0 && problem.points > 0)
+        device::launch(few::find_centre, dim3(static_cast<unsigned>(ScreenLayout::centred(problem.dims))),
+                       dim3(few::kThreads), 0, context.stream, search.point_values, search.points, search.dims, centre);
     device::launch(few::screen_few<metric>, dim3(static_cast<unsigned>(search.groups * search.slices)),
-                   dim3(few::kThreads), few::screen_bytes(layout.kept), context.stream, search, given_up);
+                   dim3(few::kThreads), few::screen_bytes(layout.kept), context.stream, search,
+                   static_cast<const float*>(centre), given_up);
     device::launch(few::settle_few<metric>, dim3(static_cast<unsigned>(problem.queries)), dim3(few::kMergeThreads),
-                   few::settle_bytes(layout.kept), context.stream, search, problem, buffers, given_up);
+                   few::settle_bytes(layout.kept), context.stream, search, static_cast<const float*>(centre), problem,
+                   buffers, given_up);
     search_directly<metric>(context, problem, buffers, search, layout, given_up);
 }
 

@@ -12,9 +12,10 @@
 ///
 /// A number x is h + l + r: h its first 11 significant bits, l the first 11 of what is left, so that |l| < 2^-10 |x|
 /// and |r| < 2^-20 |x|. Of the product of two numbers tensor cores add up h h', h l' and l h'; what they leave out is
-/// less than 3.01 * 2^-20 |x x'|. Their sums are off by at most 40 units in the last place an instruction, as
-/// screened_bound.hpp has it, and 6 instructions of 8 attributes follow each other before a sum in single precision
-/// takes them up. By Cauchy and Schwarz all this is a share of |q| |p|, which is at most (|q|^2 + |p|^2) / 2.
+/// less than 3.01 * 2^-20 |x x'|, and a difference from a centre is rounded once. Their sums are off by at most 40
+/// units in the last place an instruction, as screened_bound.hpp has it, and 6 instructions of 8 attributes follow each
+/// other before a sum in single precision takes them up. By Cauchy and Schwarz all this is a share of |q| |p|, which is
+/// at most (|q|^2 + |p|^2) / 2.
 namespace espalier::knn::few {
 
 inline constexpr int kStepAttributes = 16;  ///< that are multiplied before their sums are taken up
@@ -22,7 +23,7 @@ inline constexpr int kStepAttributes = 16;  ///< that are multiplied before thei
 /// The error of a product of a query and a point as a share of |q| |p|.
 constexpr double product_error(std::int64_t dims) {
     const double sums = static_cast<double>(divided_up(dims, kStepAttributes));
-    return 1.01 * (6 * 40 * 0x1p-23 + 3.01 * 0x1p-20 + (sums + 2) * 0x1p-24);
+    return 1.01 * (6 * 40 * 0x1p-23 + 3.01 * 0x1p-20 + (sums + 4) * 0x1p-24);
 }
 
 /// The error of |p|^2 - 2 q p as a share of |q|^2 + |p|^2: of the products, of a norm that four lanes add up, and of
@@ -60,6 +61,12 @@ constexpr bool surely_farther(double value, double square, double kth_sum, doubl
     }
 }
 
+/// Whether the slices of those given up, where one group of them has `slices`, fill wide tiles.
+inline constexpr int kGroup = 8, kWideTile = 4 * kThreads;
+constexpr bool is_wide(std::int64_t points, std::int64_t slices, std::int64_t groups) {
+    return divided_up(points, std::max<std::int64_t>(slices / groups, 1)) >= 2 * kWideTile;
+}
+
 inline constexpr int kScreened = 32;  ///< queries of a block
 inline constexpr std::int64_t kMostScreened = 16'384;
 inline constexpr int kLongestKept = kept_for(kLongestList);
@@ -68,29 +75,36 @@ inline constexpr int kLongestKept = kept_for(kLongestList);
 struct ScreenLayout {
     std::int64_t groups;
     PointSlices slices;
-    FewCut direct;  ///< of eight queries that the screen gives up: there may be no more, and all blocks are for them
+    FewCut direct;  ///< of eight queries that the screen gives up; of more the slices are fewer
     std::int32_t kept, length;
-    std::size_t given_up, lists, bytes;  ///< `given_up`: their number and they
+    std::size_t given_up, centre, lists, bytes;  ///< `given_up`: their number and they
 
     ScreenLayout(const Problem& problem, const DeviceInfo& device)
         : groups(divided_up(problem.queries, kScreened)),
           slices(problem.points, 2 * std::int64_t{std::max(device.sm_count, 1)} / std::max<std::int64_t>(groups, 1),
                  kThreads),
-          direct(eight_at_most(problem), device, 8),
+          direct(eight_at_most(problem), device, kGroup),
           kept(kept_for(problem.k)),
           length(static_cast<std::int32_t>(divided_up(problem.k, 32) * 32)),
           given_up(problem.queries_in == QueriesIn::host ? aligned(problem.queries * problem.dims * 4) : 0),
-          lists(given_up + aligned((problem.queries + 1) * 4)),
+          centre(given_up + aligned((problem.queries + 1) * 4)),
+          lists(centre + aligned(centred(problem.dims) * 4)),
           bytes(lists + std::max(aligned(slices.count * listed(problem) * kept * 8),
                                  aligned(direct.slices * listed(problem) * length * 8))) {}
 
-    [[nodiscard]] static std::int64_t direct_groups(const Problem& problem) { return divided_up(problem.queries, 8); }
+    /// Attributes in whole steps and half of one, which lanes read without asking.
+    static constexpr std::int64_t centred(std::int64_t dims) {
+        return divided_up(dims, kStepAttributes) * kStepAttributes + kStepAttributes / 2;
+    }
+    [[nodiscard]] static std::int64_t direct_groups(const Problem& problem) {
+        return divided_up(problem.queries, kGroup);
+    }
 
 private:
     /// Of more queries than a search supports nobody needs the lists.
     static std::int64_t listed(const Problem& problem) { return std::min(problem.queries, kMostQueries); }
     static Problem eight_at_most(Problem problem) {
-        problem.queries = std::min<std::int64_t>(problem.queries, 8);
+        problem.queries = std::min<std::int64_t>(problem.queries, kGroup);
         return problem;
     }
     static constexpr std::size_t aligned(std::int64_t bytes) {

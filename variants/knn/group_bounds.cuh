@@ -36,7 +36,6 @@ struct GroupScreen {
     Images images;
     std::int32_t spans, groups;  ///< groups of all spans
     GroupTop* tops;              ///< whole tiles of queries x groups
-    const Findings* findings;
 
     [[nodiscard]] __device__ std::int64_t query_tiles() const { return divided_up(count, kScreenTile); }
 };
@@ -174,7 +173,6 @@ __global__ void __launch_bounds__(kThreads, 2) bound_groups(GroupScreen screen) 
         reinterpret_cast<PointImage*>(storage + (-reinterpret_cast<std::uintptr_t>(storage)) % kImageAlignment);
     auto& copies = device::shared<device::Arrivals[kStages + 1]>();
     const unsigned lane = threadIdx.x, warp = threadIdx.y, thread = warp * kLanes + lane;
-    if (screen.findings->unbounded != 0) return;
 
     const std::int64_t query_tile = blockIdx.x % screen.query_tiles(), slice = blockIdx.x / screen.query_tiles();
     const std::int32_t chunks = steps > 0 ? (steps + kChunkSteps - 1) / kChunkSteps : screen.images.chunks;

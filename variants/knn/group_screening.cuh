@@ -29,8 +29,8 @@ struct GroupLayout {
     std::int32_t groups;
     FusedLayout direct;
     std::int64_t direct_blocks;
-    std::size_t centre, queries, query_images, query_norms, point_images, point_rows, listed, tops, lists, distances,
-        indices, bytes;
+    std::size_t centre, spreads, queries, query_images, query_norms, query_slacks, point_images, point_rows, listed,
+        tops, lists, distances, indices, bytes;
 
     GroupLayout(const Problem& problem, const DeviceInfo& device, std::int64_t group)
         : spans(divided_up(problem.points, kSpan)),
@@ -51,9 +51,11 @@ struct GroupLayout {
         bytes = 0;
         take(static_cast<std::int64_t>(sizeof(Findings)));
         centre = take(problem.dims * 4);
+        spreads = take(problem.dims * 4);
         queries = take(problem.queries_in == QueriesIn::host ? problem.queries * problem.dims * 4 : 0);
         query_images = take(images.of_queries(query_tiles) * static_cast<std::int64_t>(sizeof(QueryImage)));
         query_norms = take(query_tiles * kScreenTile * 4);
+        query_slacks = take(query_tiles * kScreenTile * 4);
         point_images = take(images.of_points(spans) * static_cast<std::int64_t>(sizeof(PointImage)));
         point_rows = take(problem.points * row_stride(problem.dims) * 4);
         listed = take(chunk * 4);
@@ -108,25 +110,21 @@ void prepare_sets(const Context& context, const Problem& problem, const GroupLay
                    0,
                    static_cast<std::int32_t>(problem.dims),
                    layout.images,
-                   static_cast<float>(1 - kept_back(problem.dims)),
+                   static_cast<float>(1 - share_of_one_half() - share_of_sums(problem.dims)),
+                   static_cast<float>(share_of_one_half() - kShareOfTwoHalves),
                    centre,
                    reinterpret_cast<Findings*>(memory),
                    reinterpret_cast<QueryImage*>(memory + layout.query_images),
                    reinterpret_cast<PointImage*>(memory + layout.point_images),
                    reinterpret_cast<float*>(memory + layout.query_norms),
+                   reinterpret_cast<float*>(memory + layout.query_slacks),
                    reinterpret_cast<float*>(memory + layout.point_rows)};
     device::fill(of.findings, 0, sizeof(Findings), context.stream);
-    const auto dims = static_cast<unsigned>(problem.dims);
-    if (dims > 0 && problem.points > 0) {
-        device::launch(find_centre, dim3(dims), dim3(kThreads), 0, context.stream, of.points, centre);
-        constexpr std::int64_t kItems = kExtremesEach * kThreads;
-        of.query_blocks = static_cast<std::int32_t>(divided_up(problem.queries, kItems));
-        const std::int64_t blocks = of.query_blocks + divided_up(problem.points, kItems);
-        device::launch(find_extremes, dim3(static_cast<unsigned>(blocks), dims), dim3(kThreads), 0, context.stream, of);
-    }
-    constexpr std::int64_t kItems = 64;
-    of.query_blocks = static_cast<std::int32_t>(layout.query_tiles * kScreenTile / kItems);
-    const std::int64_t blocks = of.query_blocks + layout.spans * kSpan / kItems;
+    if (problem.dims > 0 && problem.points > 0)
+        device::launch(find_middles, dim3(static_cast<unsigned>(problem.dims)), dim3(kThreads), 0, context.stream,
+                       of.points, centre, reinterpret_cast<float*>(memory + layout.spreads), of.findings);
+    of.query_blocks = static_cast<std::int32_t>(layout.query_tiles * kScreenTile / kPreparedItems);
+    const std::int64_t blocks = of.query_blocks + layout.spans * kSpan / kPreparedItems;
     device::launch(prepare, dim3(static_cast<unsigned>(blocks)), dim3(kThreads), 0, context.stream, of);
 }
 
@@ -141,9 +139,17 @@ auto kernel_for(std::int32_t steps) {
     }
 }
 
-/// The lists of those of `count` queries from `first` on that bounds suffice for; the others are listed, once one part
-/// in `share` of the points was looked at.
-template <int group, int share>
+/// How many points are looked at for a query before it is left to the direct search: about as many as take as long as
+/// the direct search for it. One by one points take five times as long; and those of few queries, a warp for each,
+/// leave most of the device idle, where the direct search does not.
+constexpr std::int64_t most_visited(const Problem& problem) {
+    constexpr std::int64_t kEnough = 1024;
+    const std::int64_t idle = kEnough / std::clamp<std::int64_t>(problem.queries, 128, kEnough);
+    return std::max<std::int64_t>(problem.points / (8 * idle), 4 * kMostWanted);
+}
+
+/// The lists of those of `count` queries from `first` on that bounds suffice for; the others are listed.
+template <int group>
 FoundLists screen(const Context& context, const Problem& problem, const GroupLayout& layout, const float* queries,
                   std::int64_t first, std::int64_t count) {
     std::byte* const memory = context.workspace.data();
@@ -162,8 +168,7 @@ FoundLists screen(const Context& context, const Problem& problem, const GroupLay
                            layout.images,
                            static_cast<std::int32_t>(layout.spans),
                            layout.groups,
-                           reinterpret_cast<GroupTop*>(memory + layout.tops),
-                           findings};
+                           reinterpret_cast<GroupTop*>(memory + layout.tops)};
     if (first > 0) device::fill(&findings->uncertified, 0, sizeof findings->uncertified, context.stream);
     device::launch(kernel_for<group>(layout.images.steps), dim3(static_cast<unsigned>(cut.items())),
                    dim3(kLanes, kBlockWarps), group_bytes(layout.images), context.stream, tops);
@@ -171,24 +176,26 @@ FoundLists screen(const Context& context, const Problem& problem, const GroupLay
                              queries,
                              reinterpret_cast<const float*>(memory + layout.point_rows),
                              reinterpret_cast<const float*>(memory + layout.query_norms),
+                             reinterpret_cast<const float*>(memory + layout.query_slacks),
                              problem.queries,
                              problem.points,
+                             most_visited(problem),
                              dims,
                              k,
-                             static_cast<float>(margin_of_norms(problem.dims)),
-                             absolute_error(problem.dims),
+                             static_cast<float>(share_of_one_half() + share_of_sums(problem.dims)),
+                             absolute_error_of_groups(problem.dims),
                              found,
                              findings,
                              listed};
     const std::size_t query_bytes = static_cast<std::size_t>(kBlockWarps * row_stride(dims)) * sizeof(float);
-    device::launch(search_groups<group, share>, dim3(static_cast<unsigned>(divided_up(count, kBlockWarps))),
+    device::launch(search_groups<group>, dim3(static_cast<unsigned>(divided_up(count, kBlockWarps))),
                    dim3(kLanes, kBlockWarps), query_bytes, context.stream, groups);
     return found;
 }
 
 /// All queries' predictions. `search_listed(queries, first, count, found)` searches for those of `count` queries from
 /// `first` on that were listed, into the rows of `found`.
-template <int share, class SearchListed>
+template <class SearchListed>
 void search_by_groups(Context& context, const Problem& problem, const Buffers& buffers, const GroupLayout& layout,
                       std::int64_t group, const SearchListed& search_listed) {
     const float* queries = buffers.query_values;
@@ -200,7 +207,7 @@ void search_by_groups(Context& context, const Problem& problem, const Buffers& b
         queries = reinterpret_cast<const float*>(copy);
     }
     if (problem.k > 0) prepare_sets(context, problem, layout, queries, buffers.point_values);
-    const auto screen_chunk = group == 8 ? screen<8, share> : group == 32 ? screen<32, share> : screen<128, share>;
+    const auto screen_chunk = group == 8 ? screen<8> : group == 32 ? screen<32> : screen<128>;
     for (std::int64_t first = 0; first < problem.queries; first += layout.chunk) {
         const std::int64_t count = std::min(layout.chunk, problem.queries - first);
         const FoundLists found = screen_chunk(context, problem, layout, queries, first, count);

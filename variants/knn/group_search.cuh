@@ -22,17 +22,25 @@ struct GroupSearch {
     GroupScreen screen;
     const float* query_values;  ///< attribute-major
     const float* point_rows;    ///< item-major, `row_stride` apart
-    const float* query_norms;
+    const float *query_norms, *query_slacks;
     std::int64_t queries, points;
+    std::int64_t most_visited;  ///< points
     std::int32_t dims, k;
-    float margin;     ///< of the sum of two squared norms
-    double absolute;  ///< error of the bounds
+    float most_kept_back;  ///< the largest share of an attribute's square
+    double absolute;       ///< error of the bounds
     FoundLists found;
     Findings* findings;
     std::int32_t* listed;
 
-    [[nodiscard]] __device__ float margin_of(float norm) const {
-        return margin * (norm + __uint_as_float(findings->norm));
+    /// How far below `reached` a value may be whose point is no farther than all that reach it: what is kept back of
+    /// both norms. A point at a distance of D has |y|^2 <= 2 |x|^2 + 2 D^2, and what is kept back of it is in
+    /// proportion; no point has more than the one with most.
+    [[nodiscard]] __device__ float margin_of(float norm, float slack, float reached) const {
+        const float near = fmaxf(norm - 2 * reached, 0.0F);
+        const float by_distance = 2.05F * (slack + most_kept_back * (near + 6.2F * slack));
+        const float other = fminf(by_distance, __uint_as_float(findings->slack));
+        const float rounding = static_cast<float>(2 * dims + 32) * 0x1p-23F;
+        return 1.02F * (slack + other) + rounding * (near + 2 * (slack + other)) + static_cast<float>(absolute);
     }
 };
 
@@ -73,7 +81,8 @@ __device__ float reached_by(const GroupTop* tops, int groups, int k, unsigned la
         const TwoTops two = read_tops(tops, first, groups);
 #pragma unroll
         for (const GroupTop& top : two.tops) {
-            float value = top.best;
+            // Nobody knows where a point is that has no bounds.
+            float value = top.best < kAlways / 2 ? top.best : -std::numeric_limits<float>::infinity();
 #pragma unroll
             for (float& at : largest) {
                 const float smaller = fminf(at, value);
@@ -133,6 +142,8 @@ struct NearestSearch {
             push<kPart<group>>(first_point + part * kPart<group>, top.best >= floor && !whole);
             work(false);
             for (unsigned left = __ballot_sync(kAll, whole); left != 0; left &= left - 1) {
+                // Of large groups these may be many too many.
+                if (group == kScreenTile && visited > search.most_visited) break;
                 const std::int32_t of = __shfl_sync(kAll, first_point, __ffs(static_cast<int>(left)) - 1);
 #pragma unroll 1
                 for (int own = 0; own < group; own += kLanes) {
@@ -241,7 +252,7 @@ __device__ inline float farthest_of(const GroupSearch& search, float norm, float
 }
 
 /// A warp per query writes its k nearest points or lists it, for the direct search.
-template <int group, int share>
+template <int group>
 __global__ void __launch_bounds__(kThreads) search_groups(GroupSearch search) {
     auto& lists = device::shared<Nearest[kBlockWarps]>()[threadIdx.y];
     const unsigned lane = threadIdx.x;
@@ -251,25 +262,23 @@ __global__ void __launch_bounds__(kThreads) search_groups(GroupSearch search) {
     const std::int64_t number = search.screen.first + place;
     const float norm = search.query_norms[number];
     bool certified = false;
-    if (search.findings->unbounded == 0 && norm == norm) {
+    if (norm == norm) {
         float* const query = device::dynamic_shared<float>() + threadIdx.y * row_stride(search.dims);
         for (std::int32_t a = own; a < search.dims; a += kLanes)
             query[a] = search.query_values[a * search.queries + number];
         const int groups = search.screen.groups, k = search.k;
         const GroupTop* const tops = search.screen.tops + place * groups;
-        const float margin = search.margin_of(norm);
-        const float reached = threshold_of(tops, groups, k, lane), floor = reached - margin;
+        const float reached = threshold_of(tops, groups, k, lane);
+        const float margin = search.margin_of(norm, search.query_slacks[number], reached), floor = reached - margin;
         NearestSearch<group> nearest{
             search, lists, query, farthest_of(search, norm, reached, margin), lane, (k + kLanes - 1) / kLanes * kLanes};
         nearest.clear();
-        // Some of the points one by one are no faster than what searches for those listed.
-        const std::int64_t most = std::max<std::int64_t>(search.points / share, 4 * kMostWanted);
-        for (int step = 0; step < groups && nearest.visited <= most; step += kLanes * 2) {
+        for (int step = 0; step < groups && nearest.visited <= search.most_visited; step += kLanes * 2) {
             const int first = step + own * 2;
             nearest.list(first, read_tops(tops, first, groups), floor);
             nearest.work(step + kLanes * 2 >= groups);
         }
-        if (nearest.visited <= most) {
+        if (nearest.visited <= search.most_visited) {
             certified = nearest.accepted >= std::min<std::int64_t>(k, search.points) &&
                         surely_behind(search, norm, floor, lists.best[k - 1]);
             if (certified)

@@ -6,10 +6,11 @@
 // precision, term by term. A query is done if its k-th distance is below the bounds of all other groups: then the list
 // is what the direct search finds, to the bit. The others are listed, and `fused_tile`'s kernel searches for them.
 //
-// Data with a few clusters far apart, whose norms are much larger than the distances within, is bounded badly, and so
-// are many points at the same place: that costs the direct search, and the screening in vain on top. So large problems
-// of more than a few attributes are left to `screened_threshold`, which takes half as long again on even data, and not
-// fifty times as long on other.
+// Points far out cost themselves alone, and the attributes that vary most are held more exactly where there is room
+// (screened_sets.cuh). Clusters far apart, beside which the distances within are small, are bounded badly all the same,
+// and so are many points at the same place: that costs the direct search, and the screening in vain on top. So large
+// problems of more than a few attributes are left to `screened_threshold`, which takes half as long again on even data,
+// and not fifty times as long on other.
 
 #include "kernels/core/variant.hpp"
 #include "variants/knn/group_screening.cuh"
@@ -56,7 +57,7 @@ void run(Context& context, const Problem& problem, const Buffers& buffers, const
         launch_search<kDirect>(context, problem, buffers, direct, layout.direct_blocks);
         launch_merge<kDirect>(context, direct, found, count);
     };
-    search_by_groups<8>(context, problem, buffers, layout, configuration["group"], search_listed);
+    search_by_groups(context, problem, buffers, layout, configuration["group"], search_listed);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "device/swizzled_products.hpp"
 #include "variants/knn/best_lists.cuh"
 #include "variants/knn/fused_search.hpp"
+#include "variants/knn/middles.cuh"
 #include "variants/knn/screened_bound.hpp"
 
 /// Both sets as tensor cores want them, of any number of attributes: centred at medians (for cosine: unit vectors),
@@ -22,14 +23,7 @@ namespace {
 inline constexpr int kTileQueries = 256, kTilePoints = 128;
 inline constexpr int kTileAttributes = 64;  ///< of a row in shared memory: 128 bytes
 inline constexpr int kTileSteps = kTileAttributes / kStep;
-inline constexpr int kLanePoints = 32;     ///< a lane's of a tile, one after another
-inline constexpr int kSpreadExponent = 2;  ///< of the spread of the data when scaled
-
-/// What stands for the value of a point: of one beyond the last, less than any that there is; of one that no bound is
-/// known of, more.
-inline constexpr float kNoPoint = -0x1p126F, kAlways = 0x1p120F;
-/// The largest scaled attribute that is kept as it is.
-inline constexpr float kLargestKept = 32768.0F;
+inline constexpr int kLanePoints = 32;  ///< a lane's of a tile, one after another
 
 /// By how much half the squared distance of unit vectors, as they are rounded before they become halves, may be above
 /// the cosine distance that single precision computes term by term: the vectors' norms are off by (dims / 2 + 4) units
@@ -77,52 +71,20 @@ struct Listed {
 /// Floats between the rows of an item-major set.
 constexpr std::int64_t row_stride(std::int64_t dims) { return divided_up(dims, 4) * 4; }
 
-__device__ inline bool is_finite(float value) { return value - value == 0; }
-
 /// The power of two that scales the data.
 __device__ inline float scale_of(const Findings& findings, Metric metric) {
     if (metric == Metric::cosine) return 0x1p14F;
     return power_of_two(scale_exponent(findings.spread) + kSpreadExponent - 14);
 }
 
-/// A block per attribute sorts up to 1,024 points' values: their median is the centre, and what 96% of them keep within
-/// is the spread; of sparse attributes what all of them do.
+/// A block per attribute: their medians are the centre.
 __global__ void __launch_bounds__(kThreads)
     find_medians(GivenSet points, Listed listed, float* centre, Findings* findings) {
     if (listed.searched(1) == 0) return;
-    constexpr int kMost = 1024;
-    auto& sorted = device::shared<float[kMost]>();
-    const std::int64_t stride = divided_up(points.count, kMost);
-    int length = 2;  // a power of two, filled up with infinities
-    while (length < std::min<std::int64_t>(points.count, kMost)) length *= 2;
-    const float* const row = points.values + blockIdx.x * points.count;
-    int finite = 0;
-    for (int i = 0; i < length; i += kThreads) {
-        const int place = i + static_cast<int>(threadIdx.x);
-        const std::int64_t at = place * stride;
-        const float value = at < points.count ? row[at] : std::numeric_limits<float>::infinity();
-        sorted[place] = is_finite(value) ? value : std::numeric_limits<float>::infinity();
-        finite += __syncthreads_count(is_finite(value));
-    }
-    for (int size = 2; size <= length; size *= 2)
-        for (int step = size / 2; step > 0; step /= 2) {
-            for (int i = static_cast<int>(threadIdx.x); i < length / 2; i += kThreads) {
-                const int low = i / step * 2 * step + i % step;
-                float &a = sorted[low], &b = sorted[low + step];
-                const float less = std::min(a, b), more = std::max(a, b);
-                const bool ascends = (low & size) == 0;
-                a = ascends ? less : more, b = ascends ? more : less;
-            }
-            __syncthreads();
-        }
+    const Middle middle = middle_of(points.values + blockIdx.x * points.count, points.count);
     if (threadIdx.x != 0) return;
-    const float median = finite > 0 ? sorted[finite / 2] : 0.0F;
-    centre[blockIdx.x] = median;
-    if (finite == 0) return;
-    const int margin = finite / 50;
-    float spread = std::max(median - sorted[margin], sorted[finite - 1 - margin] - median);
-    if (spread == 0) spread = std::max(median - sorted[0], sorted[finite - 1] - median);
-    if (is_finite(spread)) atomicMax(&findings->spread, __float_as_uint(spread));
+    centre[blockIdx.x] = middle.median;
+    if (is_finite(middle.spread)) atomicMax(&findings->spread, __float_as_uint(middle.spread));
 }
 
 /// 1 / |x| of every item, 0 of zeros. A thread per item, queries first.
