@@ -61,15 +61,15 @@ template <Metric metric, Missing missing>
     }
 }
 
-/// Calls `compute(tile)` for all tiles, on all threads.
+/// Calls `compute(tile)` for all tiles of the first `queries`, on all threads.
 template <class Compute>
-void for_each_tile(const Problem& problem, Compute compute) {
-    const std::int64_t across = (problem.queries + kQueriesPerTile - 1) / kQueriesPerTile;
+void for_each_tile(const Problem& problem, std::int64_t queries, Compute compute) {
+    const std::int64_t across = (queries + kQueriesPerTile - 1) / kQueriesPerTile;
     const std::int64_t down = (problem.points + kPointsPerTile - 1) / kPointsPerTile;
 #pragma omp parallel for schedule(dynamic) if (across * down > 1)
     for (std::int64_t i = 0; i < across * down; ++i) {
         const std::int64_t first_query = i % across * kQueriesPerTile, first_point = i / across * kPointsPerTile;
-        compute(CpuTile{first_query, std::min(kQueriesPerTile, problem.queries - first_query), first_point,
+        compute(CpuTile{first_query, std::min(kQueriesPerTile, queries - first_query), first_point,
                         std::min(kPointsPerTile, problem.points - first_point)});
     }
 }

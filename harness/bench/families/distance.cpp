@@ -219,7 +219,8 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
     for (const auto metric :
          {Metric::euclidean, Metric::mixed_euclidean, Metric::manhattan, Metric::chebyshev, Metric::cosine})
         for (const auto missing : {Missing::none, Missing::allowed}) {
-            // Empty and single in every dimension, then around the tiles of 16 and 32.
+            // Empty and single in every dimension, then around the tiles of 16 and 32, and few queries past rows of
+            // 512.
             for (const auto& [queries, points, dims] : {std::array<std::int64_t, 3>{0, 3, 2},
                                                         {3, 0, 2},
                                                         {3, 2, 0},
@@ -231,6 +232,9 @@ std::vector<TypedEdgeCase<Problem>> edge_cases() {
                                                         {31, 17, 15},
                                                         {32, 15, 33},
                                                         {1, 1100, 21},
+                                                        {6, 513, 9},
+                                                        {31, 1030, 7},
+                                                        {43, 560, 5},
                                                         {1030, 3, 9}})
                 cases.push_back({{queries, points, dims, metric, missing}});
             for (const auto pattern : {Pattern::constant, Pattern::ascending, Pattern::descending, Pattern::special})

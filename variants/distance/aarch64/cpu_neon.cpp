@@ -22,7 +22,8 @@ Support supports(const Problem&, const Configuration&, const DeviceInfo& device)
 
 void run(Context&, const Problem& problem, const Buffers& buffers, const Configuration&) {
     with_metric(problem, [&](auto metric, auto missing) {
-        for_each_tile(problem, [&](const CpuTile& tile) { compute<metric(), missing()>(problem, buffers, tile); });
+        for_each_tile(problem, problem.queries,
+                      [&](const CpuTile& tile) { compute<metric(), missing()>(problem, buffers, tile); });
     });
 }
 

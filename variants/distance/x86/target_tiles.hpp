@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/core/variant.hpp"
+#include "variants/distance/cpu_rows.hpp"
 #include "variants/distance/cpu_tiles.hpp"
 
 #ifndef ESPALIER_TARGET
@@ -21,9 +22,22 @@ __attribute__((ESPALIER_TARGET)) void compute(const Problem& problem, const Buff
         four_points<metric, missing>(problem, buffers, tile, p, std::min(kPointsAtOnce, end - p));
 }
 
+/// The same with vectors along the points.
+template <Metric metric, Missing missing>
+__attribute__((ESPALIER_TARGET)) void compute_rows(const Problem& problem, const Buffers& buffers,
+                                                   const CpuTile& tile) {
+    rows_of_points<metric, missing>(problem, buffers, tile);
+}
+
 void run(Context&, const Problem& problem, const Buffers& buffers, const Configuration&) {
+    const std::int64_t queries = queries_in_vectors(problem);
     with_metric(problem, [&](auto metric, auto missing) {
-        for_each_tile(problem, [&](const CpuTile& tile) { compute<metric(), missing()>(problem, buffers, tile); });
+        if (queries > 0)
+            for_each_tile(problem, queries,
+                          [&](const CpuTile& tile) { compute<metric(), missing()>(problem, buffers, tile); });
+        if (queries < problem.queries)
+            for_each_row(problem, queries,
+                         [&](const CpuTile& tile) { compute_rows<metric(), missing()>(problem, buffers, tile); });
     });
 }
 
