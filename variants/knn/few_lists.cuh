@@ -20,9 +20,9 @@ using Waiting = std::uint64_t[2 * kLanes];
 /// Merges one sorted list into another, both of `length`; all lanes call it.
 __device__ inline void merge_lists(std::uint64_t* list, const std::uint64_t* other, int length, int k, unsigned lane) {
     for (int first = 0; first < length; first += kLanes) {
-        const std::uint64_t entry = other[first + static_cast<int>(lane)];
-        __syncwarp();
-        if (__shfl_sync(kAll, entry, 0) >= list[k - 1]) return;  // what follows is larger still
+        const std::uint64_t entry = other[first + static_cast<int>(lane)], kth = list[k - 1];
+        __syncwarp();                                    // everybody has read it when others write
+        if (__shfl_sync(kAll, entry, 0) >= kth) return;  // what follows is larger still
         merge_sorted(list, length, entry, lane);
         __syncwarp();
     }
