@@ -21,7 +21,7 @@ FAULTS = {
     "past_the_end": ("if (problem.elements > 0) buffers.out[problem.elements] = 1;", "wrote past the output's end", "wrong"),
     "wrong": ("if (problem.elements > 0) buffers.out[0] += 1;", "wrong: out[0] is", "wrong"),
     "reads_past": ("if (problem.elements > 0) { volatile float next = buffers.in[problem.elements]; (void)next; }", "may read past their end", "crashed"),
-    "keeps_memory": ("static void* volatile kept; kept = std::malloc(64);", "bytes at each run: free what it allocates", "wrong"),
+    "keeps_memory": ("static void* volatile kept; kept = std::malloc(8);", "bytes at each run: free what it allocates", "wrong"),
 }
 GPU_FAULTS = {
     "gpu_reads_past": ("if (i < elements)", "if (i == 0) { volatile float next = in[elements]; (void)next; }\n    if (i < elements)",
