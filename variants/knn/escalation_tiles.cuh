@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(kThreads) write_cell_tiles(CellTiles to) {
         const bool is_there = place - first < (is_points ? cell.points : cell.queries);
         const std::int32_t item = is_there ? (is_points ? of.point_items : of.query_items)[place] : -1;
         const FromCentre from = item_from_centre<is_points>(of, cell, is_there ? item : 0);
-        const int row = is_points ? threshold::row_of_point(in_tile) : in_tile;
+        const int row = is_points ? row_of_point(in_tile) : in_tile;
         float norm = 0;
         for (std::int32_t slice = 0; slice < to.slices; ++slice) {
             const std::int32_t attribute = slice * kTileAttributes + lane * 2;
@@ -113,10 +113,9 @@ __global__ void __launch_bounds__(kThreads) write_cell_tiles(CellTiles to) {
         norm *= to.kept;
         if (lane != 0) continue;
         if constexpr (is_points) {
-            to.points[std::int64_t{tile} * to.slices].norms[threshold::norm_of_point(in_tile)] = !is_there ? kNoPoint
-                                                                                                 : is_finite(norm)
-                                                                                                     ? -norm / 2
-                                                                                                     : kAlways;
+            to.points[std::int64_t{tile} * to.slices].norms[norm_of_point(in_tile)] = !is_there         ? kNoPoint
+                                                                                      : is_finite(norm) ? -norm / 2
+                                                                                                        : kAlways;
         } else {
             to.query_norms[place] = is_there && is_finite(norm) ? norm : std::numeric_limits<float>::quiet_NaN();
             if (!is_there) of.query_items[place] = -1;

@@ -239,14 +239,14 @@ __device__ inline bool surely_behind(const GroupSearch& search, float norm, floa
     const double least = static_cast<double>(norm) - 2.0 * static_cast<double>(value);
     const float sum = largest_up_to<true>(value_of(key_of_entry(neighbour)));
     return surely_above(least - search.absolute, static_cast<double>(sum),
-                        static_cast<double>(scale_of(*search.findings)), search.dims);
+                        static_cast<double>(scale_of_spread(search.findings->spread)), search.dims);
 }
 
 /// No point whose p - m / 2 is `value` or more is farther than this: by the errors of the bounds and of the distance.
 __device__ inline float farthest_of(const GroupSearch& search, float norm, float value, float margin) {
     const double most =
         static_cast<double>(norm) - 2 * static_cast<double>(value) + 2 * static_cast<double>(margin) + search.absolute;
-    const auto scale = static_cast<double>(scale_of(*search.findings));
+    const auto scale = static_cast<double>(scale_of_spread(search.findings->spread));
     const double rounded = std::max(most, 0.0) / scale / scale * (1 + (search.dims + 8) * 0x1p-23);
     return static_cast<float>(std::sqrt(rounded) * (1 + 0x1p-22));
 }

@@ -7,6 +7,7 @@
 #include "device/kernel.hpp"
 #include "variants/knn/best_lists.cuh"
 #include "variants/knn/fused_search.hpp"
+#include "variants/knn/screened_bound.hpp"
 
 /// Where an attribute's values lie, of a sample of the points: what is far out does not move it.
 namespace espalier::knn {
@@ -15,6 +16,11 @@ namespace {
 /// The largest scaled attribute that is kept as it is; what is beyond it counts as far out.
 inline constexpr float kLargestKept = 32768.0F;
 inline constexpr int kSpreadExponent = 2;  ///< of the spread of the data when scaled
+
+/// The power of two that scales data whose attributes spread by so much at most.
+__device__ inline float scale_of_spread(std::uint32_t bits_of_spread) {
+    return power_of_two(scale_exponent(bits_of_spread) + kSpreadExponent - 14);
+}
 
 __device__ inline bool is_finite(float value) { return value - value == 0; }
 

@@ -11,6 +11,7 @@
 #include "device/kernel.hpp"
 #include "device/swizzled_products.hpp"
 #include "variants/knn/best_lists.cuh"
+#include "variants/knn/dealt_points.cuh"
 #include "variants/knn/fused_search.hpp"
 #include "variants/knn/middles.cuh"
 #include "variants/knn/screened_bound.hpp"
@@ -30,7 +31,6 @@ inline constexpr int kChunkBytes = kScreenTile * kChunk * 2;
 inline constexpr int kChunkSteps = kChunk / kStep;
 inline constexpr int kSpanTiles = 4;                    ///< tiles of points that go together
 inline constexpr int kSpan = kSpanTiles * kScreenTile;  ///< points
-inline constexpr int kLanePoints = 32;                  ///< a lane's of a tile, one after another
 
 /// What is found out about the data on the way.
 struct Findings {
@@ -71,9 +71,6 @@ struct Images {
         return spans * kSpanTiles / together * chunks;
     }
 };
-
-/// Where the norm of a lane's point i is: what the lanes read at once lies together.
-__device__ constexpr int norm_place(int q, int i) { return i / 4 * 16 + q * 4 + i % 4; }
 
 /// A set as it is given, attribute-major.
 struct Set {
@@ -129,21 +126,16 @@ struct Preparation {
 /// Floats between the rows of an item-major set.
 constexpr std::int32_t row_stride(std::int64_t dims) { return static_cast<std::int32_t>(divided_up(dims, 4) * 4); }
 
-__device__ inline float scale_of(const Findings& findings) {
-    return power_of_two(scale_exponent(findings.spread) + kSpreadExponent - 14);
-}
-
-/// Where a point is: a lane's sums belong to columns 8 n + 2 q and the next. Dealt like this its points are neighbours.
+/// Where a point is.
 struct PointPlace {
     std::int64_t tile;
     int row, norm;
 
     __device__ explicit PointPlace(std::int64_t point) {
         const int in_tile = static_cast<int>(point % kScreenTile);
-        const int q = in_tile / kLanePoints, i = in_tile % kLanePoints;
         tile = point / kScreenTile;
-        row = i / 2 * 8 + q * 2 + i % 2;
-        norm = norm_place(q, i);
+        row = row_of_point(in_tile);
+        norm = norm_of_point(in_tile);
     }
 };
 
@@ -158,11 +150,11 @@ struct RowImage {
     }
 };
 
-__device__ inline RowImage row_of_query(const Preparation& of, std::int64_t query) {
+__device__ inline RowImage image_of_query(const Preparation& of, std::int64_t query) {
     QueryImage* const image = of.query_images + query / kScreenTile * of.images.chunks;
     return {image->rows, sizeof(QueryImage), static_cast<int>(query % kScreenTile), 0};
 }
-__device__ inline RowImage row_of_point(const Preparation& of, std::int64_t point) {
+__device__ inline RowImage image_of_point(const Preparation& of, std::int64_t point) {
     const PointPlace place(point);
     PointImage* const image = of.point_images + place.tile / of.images.together * of.images.chunks;
     return {image->rows, sizeof(PointImage), place.row,
@@ -257,7 +249,8 @@ __global__ void __launch_bounds__(kThreads) prepare(Preparation of) {
     const int own = static_cast<int>(threadIdx.x) % kPreparedItems;
     const int group = static_cast<int>(threadIdx.x) / kPreparedItems;
     const std::int64_t first = std::int64_t{block - (is_points ? of.query_blocks : 0)} * kPreparedItems;
-    PreparedItem item{of, is_points ? of.points : of.queries, is_points, first + own, scale_of(*of.findings)};
+    PreparedItem item{of, is_points ? of.points : of.queries, is_points, first + own,
+                      scale_of_spread(of.findings->spread)};
     for (std::int32_t chunk = 0; chunk < of.images.chunks; ++chunk) {
         const std::int32_t attribute = chunk * kChunk + group * kEach;
         float given[kEach], values[kEach];
@@ -272,7 +265,7 @@ __global__ void __launch_bounds__(kThreads) prepare(Preparation of) {
         const int pieces = min(of.images.steps, kChunkSteps) * 2;
         for (int i = static_cast<int>(threadIdx.x); i < kPreparedItems * kPieces; i += kThreads) {
             const int row = i / kPieces, piece = i % kPieces;
-            const RowImage image = is_points ? row_of_point(of, first + row) : row_of_query(of, first + row);
+            const RowImage image = is_points ? image_of_point(of, first + row) : image_of_query(of, first + row);
             if (piece < pieces)
                 *image.piece(chunk, piece) = *reinterpret_cast<const uint4*>(&tile.words[row][piece * 4]);
         }

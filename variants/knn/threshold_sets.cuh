@@ -10,6 +10,7 @@
 #include "device/kernel.hpp"
 #include "device/swizzled_products.hpp"
 #include "variants/knn/best_lists.cuh"
+#include "variants/knn/dealt_points.cuh"
 #include "variants/knn/fused_search.hpp"
 #include "variants/knn/middles.cuh"
 #include "variants/knn/screened_bound.hpp"
@@ -23,7 +24,6 @@ namespace {
 inline constexpr int kTileQueries = 256, kTilePoints = 128;
 inline constexpr int kTileAttributes = 64;  ///< of a row in shared memory: 128 bytes
 inline constexpr int kTileSteps = kTileAttributes / kStep;
-inline constexpr int kLanePoints = 32;  ///< a lane's of a tile, one after another
 
 /// By how much half the squared distance of unit vectors, as they are rounded before they become halves, may be above
 /// the cosine distance that single precision computes term by term: the vectors' norms are off by (dims / 2 + 4) units
@@ -73,8 +73,7 @@ constexpr std::int64_t row_stride(std::int64_t dims) { return divided_up(dims, 4
 
 /// The power of two that scales the data.
 __device__ inline float scale_of(const Findings& findings, Metric metric) {
-    if (metric == Metric::cosine) return 0x1p14F;
-    return power_of_two(scale_exponent(findings.spread) + kSpreadExponent - 14);
+    return metric == Metric::cosine ? 0x1p14F : scale_of_spread(findings.spread);
 }
 
 /// A block per attribute: their medians are the centre.
@@ -126,19 +125,6 @@ struct HalvesOf {
         return metric == Metric::cosine ? given * inverse[item] * scale : (given - centre[attribute]) * scale;
     }
 };
-
-/// Where a point is in its tile: a lane's sums belong to columns 8 n + 2 q and the next. Dealt like this its points are
-/// neighbours.
-__device__ constexpr int row_of_point(int in_tile) {
-    const int q = in_tile / kLanePoints, i = in_tile % kLanePoints;
-    return i / 2 * 8 + q * 2 + i % 2;
-}
-
-/// Where the norm of a point is: what the lanes read at once lies together.
-__device__ constexpr int norm_of_point(int in_tile) {
-    const int q = in_tile / kLanePoints, i = in_tile % kLanePoints;
-    return i / 4 * 16 + q * 4 + i % 4;
-}
 
 /// 64 attributes of 64 items of a set on their way from attribute-major to rows.
 constexpr int kPreparedItems = 64;
