@@ -9,6 +9,8 @@ target_compile_options(espalier_flags INTERFACE
   $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},aarch64>>:-Wno-psabi>
   # Products and sums are rounded one by one, as GCC does in ISO C++.
   $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-ffp-contract=off>
+  # Nobody asks errno about a square root: then it is an instruction, and loops that take roots become vectors.
+  $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno>
   # Clang would have parentheses in a | b ? c : d, notes loops that it does not unroll and static functions of headers,
   # and functions for AVX that nobody could call who is compiled without.
   $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-bitwise-conditional-parentheses -Wno-pass-failed

@@ -25,7 +25,7 @@ from like_for_like import (  # noqa: E402
     QUANTITIES, Compared, Line, MixedFeatures, Share, Table, Values, matching, parts, pins, rows_table)
 from published_page import in_brief, published_page, section, shown_columns  # noqa: E402
 from published_tables import CPU, ONE_THREAD, coherence_tables, lab_tables, tables  # noqa: E402
-from results import Choice  # noqa: E402
+from results import Choice, load_device  # noqa: E402
 from rules import graded, holds, ruled  # noqa: E402
 from story_page import story_page  # noqa: E402
 
@@ -328,6 +328,16 @@ class Suite(unittest.TestCase):
                         continue
                     wanted = parts(ours.parameters) | parts(ours.of_column(x)) | parts(line.own)
                     self.assertTrue(matching(rows, line.variant, wanted), f"{ours.identity}: {line.label()} at {x}")
+
+    def test_every_case_was_counted_on_a_gpu(self):
+        measured, counted = set(), set()
+        for folder in (RESULTS / "published").glob("nvidia-*"):
+            for name, family in load_device(folder, EXPORTS / "published" / folder.name).families.items():
+                cases = [case for case in family.cases if case.status == "ok"]
+                measured |= {(name, case.problem, case.variant) for case in cases}
+                counted |= {(name, case.problem, case.variant) for case in cases if case.counters}
+        self.assertTrue(measured)
+        self.assertEqual(measured - counted, set())
 
     def test_every_printed_table_has_its_section(self):
         shown = {ours.identity for ours in ALL_TABLES} | {"K14", "S2", "S3"}  # of commands, and of S1's row
