@@ -74,7 +74,7 @@ jobs() {
 }
 
 have_gpu() {
-    if command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU '; then return 0; fi
+    if command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep '^GPU ' >/dev/null; then return 0; fi
     compgen -G '/proc/driver/nvidia/gpus/*' >/dev/null
 }
 
@@ -108,7 +108,7 @@ cuda_architectures() {
         *) say "-DCMAKE_CUDA_ARCHITECTURES=${wanted//,/;}"; return ;;
     esac
     for capability in $(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d '. ' | sort -u); do
-        if ! "${CUDACXX:-nvcc}" --list-gpu-code 2>/dev/null | grep -qx "sm_$capability"; then
+        if ! "${CUDACXX:-nvcc}" --list-gpu-code 2>/dev/null | grep -x "sm_$capability" >/dev/null; then
             say $every
             return
         fi
