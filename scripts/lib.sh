@@ -73,8 +73,11 @@ jobs() {
     say "${ESPALIER_JOBS:-$((processors < fit ? processors : fit))}"
 }
 
+# matches ...: as grep -q, but it reads to the end: ending at once would have the command before it in a pipe fail.
+matches() { grep "$@" >/dev/null; }
+
 have_gpu() {
-    if command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep '^GPU ' >/dev/null; then return 0; fi
+    if command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | matches '^GPU '; then return 0; fi
     compgen -G '/proc/driver/nvidia/gpus/*' >/dev/null
 }
 
@@ -108,7 +111,7 @@ cuda_architectures() {
         *) say "-DCMAKE_CUDA_ARCHITECTURES=${wanted//,/;}"; return ;;
     esac
     for capability in $(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d '. ' | sort -u); do
-        if ! "${CUDACXX:-nvcc}" --list-gpu-code 2>/dev/null | grep -x "sm_$capability" >/dev/null; then
+        if ! "${CUDACXX:-nvcc}" --list-gpu-code 2>/dev/null | matches -x "sm_$capability"; then
             say $every
             return
         fi
