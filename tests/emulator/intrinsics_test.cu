@@ -7,9 +7,6 @@
 #include <numeric>
 
 #include "device/byte_dots.hpp"
-#include "device/first_products.hpp"
-#include "device/half_tiles.hpp"
-#include "device/swizzled_products.hpp"
 #include "device/texture.hpp"
 #include "tests/support/kernel_support.hpp"
 
@@ -432,66 +429,6 @@ TEST(Textures, AreRefused) {
     refused("too high", [&] { Texture2D<float>(data.as<float>(), 1, 65001, 32); });
     EXPECT_NO_THROW(Texture2D<float>(data.as<float>(), 8, 128, 32));
 }
-
-struct alignas(1024) SwizzledRows {
-    std::byte bytes[128 * 128];
-};
-
-/// Small whole numbers: whatever the order of the sums, they are exact.
-__host__ __device__ constexpr int of_a(int row, int k) { return (row * 5 + k * 3) % 17 - 8; }
-__host__ __device__ constexpr int of_b(int column, int k) { return (column * 7 + k * 5) % 19 - 9; }
-__device__ std::uint16_t half_of_int(int value) { return half_of(static_cast<float>(value)); }
-
-enum class Products { by_warps, by_groups, first };
-
-/// Products of a block of a warpgroup, warp w with rows 16 w to 16 w + 15, of step 1 of 4, added to 1 unless they are
-/// the first: out[row][column].
-template <Products products>
-__global__ void multiply_rows(float* out) {
-    auto& rows = shared<SwizzledRows>();
-    for (int i = thread(); i < 128 * 64; i += 128) {
-        const int row = i / 64, k = i % 64;
-        reinterpret_cast<std::uint16_t*>(rows.bytes + swizzled_place(row, k / 8))[k % 8] = half_of_int(of_b(row, k));
-    }
-    __syncthreads();
-    const int first = thread() / 32 * 16, g = lane() / 4, t = lane() % 4;
-    std::uint32_t a[4];
-    for (int word = 0; word < 4; ++word) {
-        const int row = first + g + word % 2 * 8, k = 16 + word / 2 * 8 + 2 * t;
-        a[word] = half_of_int(of_a(row, k)) | std::uint32_t{half_of_int(of_a(row, k + 1))} << 16;
-    }
-    ProductSums sums;
-    for (auto& four : sums)
-        for (float& sum : four) sum = 1;
-    if constexpr (products == Products::by_warps) {
-        add_products_by_warps(sums, a, rows.bytes, 1);
-    } else if constexpr (products == Products::first) {
-        begin_products();
-        first_products(sums, a, rows.bytes, 1);
-        end_products(sums);
-    } else {
-        begin_products();
-        add_products(sums, a, rows.bytes, 1);
-        end_products(sums);
-    }
-    for (int n = 0; n < 16; ++n)
-        for (int c = 0; c < 4; ++c) out[(first + g + c / 2 * 8) * 128 + n * 8 + 2 * t + c % 2] = sums[n][c];
-}
-
-void check_swizzled_products() {
-    std::vector<float> expected;
-    for (int row = 0; row < 64; ++row)
-        for (int column = 0; column < 128; ++column) {
-            int sum = 1;
-            for (int k = 16; k < 32; ++k) sum += of_a(row, k) * of_b(column, k);
-            expected.push_back(static_cast<float>(sum));
-        }
-    EXPECT_EQ((results_of<float>(multiply_rows<Products::by_warps>, expected.size(), 1, 128)), expected);
-    EXPECT_EQ((results_of<float>(multiply_rows<Products::by_groups>, expected.size(), 1, 128)), expected);
-    for (float& sum : expected) sum -= 1;
-    EXPECT_EQ((results_of<float>(multiply_rows<Products::first>, expected.size(), 1, 128)), expected);
-}
-TEST(SwizzledProducts, AreTheSameByWarpsAndByGroups) { check_swizzled_products(); }
 
 }  // namespace
 }  // namespace espalier::device

@@ -172,8 +172,8 @@ __device__ inline void load_items(MeasuredTile& tile, const Items& items, std::i
     }
 }
 
-/// Direct straight-line distances, a tile of 64 x 64 at a time; a block takes a tile of rows against all columns. Its
-/// threads have four neighbouring rows and columns each.
+/// Direct straight-line distances, a tile of 64 x 64 at a time; a block takes a tile of rows against all columns, or
+/// against some where the grid has more columns than one. Its threads have four neighbouring rows and columns each.
 template <class Receiver>
 __global__ void __launch_bounds__(kThreads, 2) measure(Escalation of) {
     auto& row_tile = device::shared<MeasuredTile, struct RowTile>();
@@ -185,7 +185,8 @@ __global__ void __launch_bounds__(kThreads, 2) measure(Escalation of) {
     for (std::int64_t row = std::int64_t{blockIdx.x} * kMeasured; row < rows.count;
          row += std::int64_t{gridDim.x} * kMeasured) {
         receiver.begin();
-        for (std::int64_t column = 0; column < columns.count; column += kMeasured) {
+        for (std::int64_t column = std::int64_t{blockIdx.y} * kMeasured; column < columns.count;
+             column += std::int64_t{gridDim.y} * kMeasured) {
             float sums[kEach][kEach] = {};
             for (std::int32_t attribute = 0; attribute < of.dims; attribute += kMeasuredPart) {
                 __syncthreads();

@@ -200,7 +200,8 @@ private:
         const dim3 line(kThreads);
         launch(deal_unserved, line, 2 * sms(), 0, of);
         launch(draw_samples, dim3(kSamples), 1, 0, of);
-        launch(measure<BetweenSamples>, line, kSamples / kMeasured, 0, of);
+        constexpr unsigned kTiles = kSamples / kMeasured;
+        device::launch(measure<BetweenSamples>, dim3(kTiles, kTiles), line, 0, context.stream, of);
         launch(keep_centres, dim3(kSamples), 1, 0, of);
         launch(measure<Join>, line, 4 * sms(), 0, of);
         launch(measure<Members>, line, 4 * sms(), 0, of);

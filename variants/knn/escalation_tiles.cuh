@@ -170,23 +170,17 @@ struct CellImages {
         device::copy_block(&stages[place].queries, queries + slice, sizeof(CellQueries), arrivals[place][1], thread,
                            kCellWarps * kLanes);
     }
-    /// Waits for an image; a barrier must follow.
-    __device__ const CellStage& wait(std::int32_t image) const {
-        const int number = first + image, place = number % kCellStages;
-        for (device::Arrivals& each : arrivals[place]) device::wait_for_block_copy(each, number / kCellStages);
-        return stages[place];
+    /// Waits for an image, if there is one; a barrier must follow.
+    __device__ void wait(std::int32_t image) const {
+        if (image >= count()) return;
+        const int number = first + image;
+        for (device::Arrivals& each : arrivals[number % kCellStages])
+            device::wait_for_block_copy(each, number / kCellStages);
+    }
+    [[nodiscard]] __device__ const CellStage& stage(std::int32_t image) const {
+        return stages[(first + image) % kCellStages];
     }
 };
-
-/// The lane's part of a slice of its warp's queries.
-__device__ __forceinline__ void read_rows(threshold::LaneRows (&rows)[kTileSteps], const CellQueries& queries,
-                                          unsigned warp, unsigned lane) {
-    const int row = static_cast<int>(warp) * kWarpQueries + static_cast<int>(lane) % 16;
-#pragma unroll
-    for (int step = 0; step < kTileSteps; ++step)
-        device::load_matrices(rows[step],
-                              queries.rows + device::swizzled_place(row, 2 * step + static_cast<int>(lane) / 16));
-}
 
 /// Blocks take tiles of the cells' queries, each against a cut of its cell's points, or of a sample of them.
 template <class Receiver>
@@ -221,23 +215,25 @@ __global__ void __launch_bounds__(kCellWarps* kLanes, 2) multiply_cells(CellProd
         for (std::int32_t image = 0; image < kCellStages - 1; ++image) images.copy(image, thread);
         Receiver receiver{given.products, std::int64_t{query_tile} * kCellItems + warp * kWarpQueries + lane / 4, lane};
         receiver.begin(queue);
+        images.wait(0);
+        __syncthreads();
         std::int32_t image = 0;
         for (std::int32_t tile = images.begin; tile < images.end; ++tile) {
             device::ProductSums sums;
+            threshold::begin_sums(sums, images.stage(image).points.norms, lane);
             for (std::int32_t slice = 0; slice < given.slices; ++slice, ++image) {
-                const CellStage& own = images.wait(image);
-                // One barrier: what is copied next goes where nobody reads any more.
-                __syncthreads();
-                images.copy(image + kCellStages - 1, thread);
-                threshold::LaneRows rows[kTileSteps];
-                read_rows(rows, own.queries, warp, lane);
-                if (slice == 0) threshold::begin_sums(sums, own.points.norms, lane);
+                const CellStage& own = images.stage(image);
                 device::begin_products();
 #pragma unroll
                 for (int step_of = 0; step_of < kTileSteps; ++step_of)
-                    device::add_products(sums, rows[step_of], own.points.rows, step_of);
-                device::end_products(sums);
+                    device::add_products_of_rows(sums, own.queries.rows, warp, own.points.rows, step_of);
+                device::go_on_with_products();
+                images.wait(image + 1);
+                // One barrier: everybody sees the next image, and what is copied goes where nobody reads any more.
+                __syncthreads();
+                images.copy(image + kCellStages - 1, thread);
             }
+            device::await_products(sums);
             // Of a sample the number in it, of all points that of the tile.
             receiver.take(sums, given.most_tiles > 0 ? tile : cell.first_point_tile + tile, queue);
         }

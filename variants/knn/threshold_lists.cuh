@@ -47,7 +47,7 @@ constexpr int list_length(int k) { return (k + kLanes - 1) / kLanes * kLanes; }
 
 /// A warp's scratch memory.
 struct WarpMemory {
-    float rows[kLanes + 1][kLanes + 1];  ///< 32 attributes of as many points, and of the query
+    alignas(16) float rows[kLanes + 1][kLanes + 4];  ///< 32 attributes of as many points, and of the query
     std::int32_t bins[256];
     std::int32_t points[2 * kLanes];  ///< that wait for their distances
 };
@@ -110,39 +110,60 @@ struct QueryDistances {
         distance::Accumulator<metric, Missing::none> sum{};
         const bool is_own = static_cast<int>(lane) < count;
         const std::int32_t own = memory.points[is_own ? lane : 0];
+        const float* const row = memory.rows[is_own ? lane : 0];
         Part part{};
-        if (exact.dims > 0) read(part, own, 0);
+        if (exact.dims > 0) read(part, own, count, 0);
         for (std::int32_t first = 0; first < exact.dims; first += kLanes) {
             __syncwarp();
-            memory.rows[kLanes][lane] = part.query;
-#pragma unroll
-            for (int i = 0; i < kLanes; ++i) memory.rows[i][lane] = part.points[i];
+            write(part, count);
             __syncwarp();
-            const int here = min(exact.dims - first, kLanes);
-            if (first + kLanes < exact.dims) read(part, own, first + kLanes);
-            if (here == kLanes) {
-#pragma unroll 8
-                for (int a = 0; a < kLanes; ++a) sum.add(memory.rows[kLanes][a], memory.rows[lane][a]);
-            } else {
-                for (int a = 0; a < here; ++a) sum.add(memory.rows[kLanes][a], memory.rows[lane][a]);
-            }
+            if (first + kLanes < exact.dims) read(part, own, count, first + kLanes);
+            add(sum, row, min(exact.dims - first, kLanes));
         }
         return is_own ? sum.result(exact.dims) : std::numeric_limits<float>::quiet_NaN();
     }
 
 private:
-    /// A lane's attribute of 32, of the query and of all lanes' points.
+    static constexpr int kTogether = 4, kPieces = kLanes / kTogether;  ///< points and their attributes of one reading
+    /// A lane's attribute of the query's 32, and four neighbouring ones of every eighth point.
     struct Part {
-        float query, points[kLanes];
+        float query;
+        float4 points[kPieces];
     };
-    /// From attribute `first` on; the last one again for lanes beyond it.
-    __device__ void read(Part& part, std::int32_t own, std::int32_t first) const {
-        const std::int64_t stride = row_stride(exact.dims);
-        const std::int32_t attribute = min(first + static_cast<std::int32_t>(lane), exact.dims - 1);
-        part.query = exact.query_rows[query * stride + attribute];
+    /// From attribute `first` on; the last ones again for lanes beyond them.
+    __device__ void read(Part& part, std::int32_t own, int count, std::int32_t first) const {
+        const auto stride = static_cast<std::int32_t>(row_stride(exact.dims)), at = static_cast<std::int32_t>(lane);
+        part.query = exact.query_rows[query * stride + min(first + at, exact.dims - 1)];
+        const float* const from = exact.point_rows + min(first + at % kPieces * kTogether, stride - kTogether);
 #pragma unroll
-        for (int i = 0; i < kLanes; ++i)
-            part.points[i] = exact.point_rows[__shfl_sync(kAll, own, i) * stride + attribute];
+        for (int i = 0; i < kPieces; ++i) {
+            const std::int32_t point = __shfl_sync(kAll, own, i * kTogether + at / kPieces);
+            if (i * kTogether < count)
+                part.points[i] = *reinterpret_cast<const float4*>(from + std::int64_t{point} * stride);
+        }
+    }
+    __device__ void write(const Part& part, int count) const {
+        memory.rows[kLanes][lane] = part.query;
+#pragma unroll
+        for (int i = 0; i < kPieces; ++i)
+            if (i * kTogether < count)
+                *reinterpret_cast<float4*>(
+                    &memory.rows[i * kTogether + static_cast<int>(lane) / kPieces][lane % kPieces * kTogether]) =
+                    part.points[i];
+    }
+    /// The first `here` attributes of the lane's row.
+    __device__ void add(distance::Accumulator<metric, Missing::none>& sum, const float* row, int here) const {
+        const float* const of_query = memory.rows[kLanes];
+        if (here < kLanes) {
+            for (int a = 0; a < here; ++a) sum.add(of_query[a], row[a]);
+            return;
+        }
+#pragma unroll
+        for (int a = 0; a < kLanes; a += kTogether) {
+            const float4 x = *reinterpret_cast<const float4*>(of_query + a);
+            const float4 y = *reinterpret_cast<const float4*>(row + a);
+            sum.add(x.x, y.x), sum.add(x.y, y.y), sum.add(x.z, y.z), sum.add(x.w, y.w);
+        }
     }
 };
 
@@ -206,10 +227,11 @@ private:
         std::uint64_t entries[1] = {static_cast<int>(lane) < count
                                         ? entry_of(key_of(distance), static_cast<std::uint32_t>(memory.points[lane]))
                                         : kEmptyEntry};
+        const std::uint64_t kth = list[exact.k - 1];
         waiting -= count;
-        __syncwarp();
+        __syncwarp();  // everybody has read them when others write
         if (static_cast<int>(lane) < waiting) memory.points[lane] = memory.points[kLanes + lane];
-        if (__any_sync(kAll, entries[0] < list[exact.k - 1])) {
+        if (__any_sync(kAll, entries[0] < kth)) {
             sort(entries, lane);
             merge_sorted(list, length, entries[0], lane);
         }
@@ -270,7 +292,7 @@ struct WholeSample {
 /// A warp per query computes the distances of the points that look nearest in a sample, k or some more, and from the
 /// k-th of them the floor; for `exact.count` places or as many as there are on the list.
 template <Metric metric, class Sample>
-__global__ void __launch_bounds__(kThreads, 2) find_floors(Exact exact, Sample sample) {
+__global__ void __launch_bounds__(kThreads, 3) find_floors(Exact exact, Sample sample) {
     auto& memory = device::shared<WarpMemory[kBlockWarps]>()[threadIdx.y];
     const unsigned lane = threadIdx.x;
     const std::int64_t all = exact.listed.searched(divided_up(exact.count, kTileQueries) * kTileQueries);
@@ -319,7 +341,7 @@ __global__ void __launch_bounds__(kThreads, 2) find_floors(Exact exact, Sample s
 
 /// A warp per query writes its k nearest points, or lists it for the direct search.
 template <Metric metric>
-__global__ void __launch_bounds__(kThreads, 2) search_candidates(Exact exact) {
+__global__ void __launch_bounds__(kThreads, 3) search_candidates(Exact exact) {
     auto& memory = device::shared<WarpMemory[kBlockWarps]>()[threadIdx.y];
     const unsigned lane = threadIdx.x;
     const std::int64_t place = std::int64_t{blockIdx.x} * kBlockWarps + threadIdx.y;

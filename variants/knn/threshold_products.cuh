@@ -169,14 +169,8 @@ private:
     }
 };
 
-/// The lane's part of 16 attributes of its warp's queries, from shared memory.
-__device__ __forceinline__ void read_rows(LaneRows& rows, const QueryTile& tile, int step, unsigned warp,
-                                          unsigned lane) {
-    const int row = static_cast<int>(warp) * kWarpQueries + static_cast<int>(lane) % 16;
-    device::load_matrices(rows, tile.rows + device::swizzled_place(row, 2 * step + static_cast<int>(lane) / 16));
-}
-
-/// The same from device memory, for rows that stay (`multiply_halves` says how they lie). `row` is the warp's first.
+/// The lane's part of 16 attributes of its warp's queries, from device memory, for rows that stay (`multiply_halves`
+/// says how they lie). `row` is the warp's first.
 __device__ __forceinline__ void fetch_rows(LaneRows& rows, const QueryTile& tile, int step, int row, unsigned lane) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
@@ -233,13 +227,18 @@ __global__ void __launch_bounds__(Blocks<kept>::kThreads, Blocks<kept>::kAtOnce)
             device::copy_block(&stage.queries, queries + slice, sizeof(QueryTile), arrivals[image % kStages][1], thread,
                                Block::kThreads);
     };
+    const auto wait = [&](std::int32_t image) {
+        if (image >= images) return;
+        device::wait_for_block_copy(arrivals[image % kStages][0], image / kStages);
+        if constexpr (kept == 0) device::wait_for_block_copy(arrivals[image % kStages][1], image / kStages);
+    };
     if (thread == 0)
         for (auto& pair : arrivals)
             for (device::Arrivals& each : pair) device::begin_block_copies(each);
     __syncthreads();
     for (std::int32_t image = 0; image < kStages - 1; ++image) copy(image);
 
-    LaneRows rows[kept > 0 ? kept * steps : steps];
+    LaneRows rows[kept > 0 ? kept * steps : 1];
     if constexpr (kept > 0)
 #pragma unroll
         for (int i = 0; i < kept * steps; ++i)
@@ -247,27 +246,29 @@ __global__ void __launch_bounds__(Blocks<kept>::kThreads, Blocks<kept>::kAtOnce)
                        block % Block::kPerTile * Block::kQueries + static_cast<int>(warp) * kWarpQueries, lane);
     Receiver receiver{products, std::int64_t{block} * Block::kQueries + warp * kWarpQueries + lane / 4, lane};
     receiver.begin(queue);
+    wait(0);
+    __syncthreads();
     std::int32_t image = 0;
     for (std::int32_t tile = begin; tile < end; ++tile) {
         device::ProductSums sums;
+        begin_sums(sums, stages[image % kStages].points.norms, lane);
 #pragma unroll(kept > 0 ? kept : 1)
         for (std::int32_t slice = 0; slice < slices; ++slice, ++image) {
-            device::wait_for_block_copy(arrivals[image % kStages][0], image / kStages);
-            if constexpr (kept == 0) device::wait_for_block_copy(arrivals[image % kStages][1], image / kStages);
-            // One barrier: what is copied next goes where nobody reads any more.
-            __syncthreads();
-            copy(image + kStages - 1);
             const auto& own = stages[image % kStages];
-            if constexpr (kept == 0)
-#pragma unroll
-                for (int step = 0; step < steps; ++step) read_rows(rows[step], own.queries, step, warp, lane);
-            if (slice == 0) begin_sums(sums, own.points.norms, lane);
             device::begin_products();
 #pragma unroll
             for (int step = 0; step < steps; ++step)
-                device::add_products(sums, rows[(kept > 0 ? slice * steps : 0) + step], own.points.rows, step);
-            device::end_products(sums);
+                if constexpr (kept > 0)
+                    device::add_products(sums, rows[slice * steps + step], own.points.rows, step);
+                else
+                    device::add_products_of_rows(sums, own.queries.rows, warp, own.points.rows, step);
+            device::go_on_with_products();
+            wait(image + 1);
+            // One barrier: everybody sees the next image, and what is copied goes where nobody reads any more.
+            __syncthreads();
+            copy(image + kStages - 1);
         }
+        device::await_products(sums);
         receiver.take(sums, tile * products.every, queue);
     }
     receiver.end(queue);

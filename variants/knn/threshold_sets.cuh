@@ -175,7 +175,8 @@ struct PreparedPart {
 
 /// Rows of halves, rows as they are, and the part of the squared norms that bounds keep; a query without bounds has a
 /// norm of NaN. Beyond the sets rows are 0. 64 items per block, of which a thread reads 16 attributes of a slice.
-__global__ void __launch_bounds__(kThreads) prepare_halves(HalvesOf of) {
+// Long: what is read for the next slice stays in registers while this one is written.
+__global__ void __launch_bounds__(kThreads, 4) prepare_halves(HalvesOf of) {
     constexpr int kGroups = kThreads / kPreparedItems, kEach = kTileAttributes / kGroups;
     auto& values = device::shared<float[kPreparedItems][kTileAttributes + 1]>();
     auto& sums = device::shared<float[kGroups][kPreparedItems]>();
@@ -191,7 +192,15 @@ __global__ void __launch_bounds__(kThreads) prepare_halves(HalvesOf of) {
     if (is_points ? searched == 0 : first >= divided_up(searched, kTileQueries) * kTileQueries) return;
     const std::int64_t item = is_points || at >= count ? at : of.listed.query_at(at);
     const float scale = scale_of(*of.findings, of.metric);
+    float given[kEach];
+    const auto read = [&](std::int32_t slice) {
+        const std::int32_t attribute = slice * kTileAttributes + group * kEach;
+#pragma unroll
+        for (int e = 0; e < kEach; ++e)
+            given[e] = at < count && attribute + e < of.dims ? set.values[(attribute + e) * set.count + item] : 0.0F;
+    };
     float sum = 0;
+    read(0);
     for (std::int32_t slice = 0; slice < of.slices; ++slice) {
         const PreparedPart part{of,
                                 values,
@@ -202,18 +211,14 @@ __global__ void __launch_bounds__(kThreads) prepare_halves(HalvesOf of) {
                                 slice * kTileAttributes,
                                 static_cast<int>(first % tile_items),
                                 scale};
-        const std::int32_t attribute = part.first_attribute + group * kEach;
-        float given[kEach];
-#pragma unroll
-        for (int e = 0; e < kEach; ++e)
-            given[e] = at < count && attribute + e < of.dims ? set.values[(attribute + e) * set.count + item] : 0.0F;
         __syncthreads();
 #pragma unroll
         for (int e = 0; e < kEach; ++e) {
             values[own][group * kEach + e] = given[e];
-            const float value = part.scaled(own, attribute + e);
+            const float value = part.scaled(own, part.first_attribute + group * kEach + e);
             sum += std::fabs(value) <= kLargestKept ? value * value : std::numeric_limits<float>::quiet_NaN();
         }
+        read(slice + 1);  // on its way while these are written
         __syncthreads();
         part.write_rows();
         part.write_halves();

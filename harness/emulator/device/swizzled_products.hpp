@@ -1,7 +1,7 @@
 #pragma once
 
-// Products of halves in registers with rows in shared memory, for the host executor: see the twin of this header in
-// device/cuda.
+// Products of halves in registers or shared memory with rows in shared memory, for the host executor: see the twin of
+// this header in device/cuda.
 
 #include <cstddef>
 #include <cstdint>
@@ -65,6 +65,14 @@ inline void add_products(ProductSums& sums, const std::uint32_t (&a)[4], const s
         }
     host::warp_collective(host::kMultiplyRows, 0xffffffffU, reinterpret_cast<std::uintptr_t>(&fragments), 0, site);
 }
+inline void add_products_of_rows(ProductSums& sums, const std::byte* own, unsigned warp, const std::byte* rows,
+                                 int step, host::Site site = host::Site::current()) {
+    std::uint32_t a[4];
+    load_rows(a, own, warp, step);
+    add_products(sums, a, rows, step, site);
+}
+inline void go_on_with_products() {}
+inline void await_products(ProductSums&) {}
 inline void end_products(ProductSums&) {}
 
 }  // namespace espalier::device
