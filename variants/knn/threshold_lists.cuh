@@ -124,8 +124,8 @@ struct QueryDistances {
     }
 
 private:
-    static constexpr int kTogether = 4, kPieces = kLanes / kTogether;  ///< points and their attributes of one reading
-    /// A lane's attribute of the query's 32, and four neighbouring ones of every eighth point.
+    static constexpr int kTogether = 4, kPieces = kLanes / kTogether;  ///< attributes of a lane, lanes of a point
+    /// A lane's attribute of the query's 32, and four neighbouring ones of every fourth point.
     struct Part {
         float query;
         float4 points[kPieces];

@@ -41,8 +41,8 @@ __device__ __forceinline__ std::uint64_t descriptor_of(const std::byte* rows, in
     return kSwizzled | (address & 0x3FFFF) >> 4;
 }
 
-/// Before the first of some `add_products`: nobody else touches the sums until `end_products`. By all warps of a
-/// warpgroup, as the others.
+/// Before the first of some products: nobody else touches the sums until `end_products` or `await_products`. By all
+/// warps of a warpgroup, as the others.
 __device__ __forceinline__ void begin_products() { asm volatile("wgmma.fence.sync.aligned;" : : : "memory"); }
 
 /// As `add_products_by_warps`.
@@ -54,7 +54,7 @@ __device__ __forceinline__ void add_products(ProductSums& sums, const std::uint3
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(descriptor_of(rows, step)));
 }
 
-/// The same, where rows 16 warp to 16 warp + 15 of `own` are the warp's; nobody writes them before `end_products`.
+/// The same, where rows 16 warp to 16 warp + 15 of `own` are the warp's; nobody writes them before the sums are there.
 __device__ __forceinline__ void add_products_of_rows(ProductSums& sums, const std::byte* own, unsigned warp,
                                                      const std::byte* rows, int step) {
     constexpr int kGroupBytes = 64 * 128;
