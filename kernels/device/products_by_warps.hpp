@@ -19,10 +19,11 @@ using ProductSums = float[16][4];
 /// in different banks: piece p of row r is where p ^ r % 8 would be. In bytes.
 __device__ constexpr int swizzled_place(int row, int piece) { return row * 128 + ((piece ^ (row & 7)) * 16); }
 
-/// 16 halves of the warp's rows, 16 warp to 16 warp + 15 of swizzled ones, from piece 2 step on.
-__device__ inline void load_rows(std::uint32_t (&a)[4], const std::byte* rows, unsigned warp, int step) {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    load_matrices(a, rows + swizzled_place(static_cast<int>(warp) * 16 + lane % 16, 2 * step + lane / 16));
+/// A lane's part of 16 halves of its warp's rows, 16 warp to 16 warp + 15 of swizzled ones, from piece 2 step on.
+__device__ __forceinline__ void load_rows(std::uint32_t (&a)[4], const std::byte* rows, int step, unsigned warp,
+                                          unsigned lane) {
+    const int row = static_cast<int>(warp) * 16 + static_cast<int>(lane) % 16;
+    load_matrices(a, rows + swizzled_place(row, 2 * step + static_cast<int>(lane) / 16));
 }
 
 /// sums += a b for a warp's 16 rows (`multiply_halves` says how a lane holds them) and the 16 halves of 128 swizzled

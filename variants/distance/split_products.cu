@@ -88,10 +88,8 @@ template <int slices, int rows>
 __device__ __forceinline__ void multiply_step(ProductSums& sums, const Slot<rows>* const (&slots)[slices]) {
     constexpr int kSteps = slices * kSliceSteps;
     constexpr int kHigh = 0, kLow = kSliceSteps;  // parts of a row
-    const int row = static_cast<int>(threadIdx.y) * kWarpRows + static_cast<int>(threadIdx.x) % kWarpRows;
     const auto read = [&](Halves& halves, int step, int part) {
-        const int piece = 2 * (part + step % kSliceSteps) + static_cast<int>(threadIdx.x) / kWarpRows;
-        load_matrices(halves, slots[step / kSliceSteps]->points + swizzled_place(row, piece));
+        load_rows(halves, slots[step / kSliceSteps]->points, part + step % kSliceSteps, threadIdx.y, threadIdx.x);
     };
     const auto queries_of = [&](int step) { return slots[step / kSliceSteps]->queries; };
     Halves high[kSteps], low[kSteps];

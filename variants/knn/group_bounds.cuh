@@ -65,13 +65,6 @@ constexpr std::size_t group_bytes(const Images& images) {
 
 using QueryParts = std::uint32_t[4];
 
-/// 16 attributes of a warp's queries.
-__device__ __forceinline__ void read_queries(QueryParts& parts, const QueryImage& image, int step, unsigned warp,
-                                             unsigned lane) {
-    const int row = static_cast<int>(warp) * kWarpQueries + static_cast<int>(lane) % 16;
-    device::load_matrices(parts, image.rows + device::swizzled_place(row, 2 * step + static_cast<int>(lane) / 16));
-}
-
 /// The sums begin at -m / 2.
 __device__ __forceinline__ void begin_sums(device::ProductSums& sums, const float (&norms)[kScreenTile],
                                            unsigned lane) {
@@ -200,7 +193,7 @@ __global__ void __launch_bounds__(kThreads, 2) bound_groups(GroupScreen screen) 
     if constexpr (steps > 0) {
 #pragma unroll
         for (int step = 0; step < steps; ++step)
-            read_queries(kept[step], queries[step / kChunkSteps], step % kChunkSteps, warp, lane);
+            device::load_rows(kept[step], queries[step / kChunkSteps].rows, step % kChunkSteps, warp, lane);
         __syncthreads();
         for (std::int32_t image = kFirst; image < kStages - 1; ++image) copy(image);
     }
@@ -220,7 +213,7 @@ __global__ void __launch_bounds__(kThreads, 2) bound_groups(GroupScreen screen) 
             if constexpr (steps == 0)
 #pragma unroll
                 for (int step = 0; step < kChunkSteps; ++step)
-                    read_queries(kept[step], queries[chunk], step, warp, lane);
+                    device::load_rows(kept[step], queries[chunk].rows, step, warp, lane);
 #pragma unroll 1
             for (int of = 0; of < kTogether; ++of) {
                 if (chunk == 0) begin_sums(sums, own.norms[of], lane);

@@ -68,7 +68,7 @@ inline void add_products(ProductSums& sums, const std::uint32_t (&a)[4], const s
 inline void add_products_of_rows(ProductSums& sums, const std::byte* own, unsigned warp, const std::byte* rows,
                                  int step, host::Site site = host::Site::current()) {
     std::uint32_t a[4];
-    load_rows(a, own, warp, step);
+    load_rows(a, own, step, warp, threadIdx.x % 32);
     add_products(sums, a, rows, step, site);
 }
 inline void go_on_with_products() {}

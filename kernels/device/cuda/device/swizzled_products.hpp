@@ -99,7 +99,7 @@ __device__ __forceinline__ void add_products(ProductSums& sums, const std::uint3
 __device__ __forceinline__ void add_products_of_rows(ProductSums& sums, const std::byte* own, unsigned warp,
                                                      const std::byte* rows, int step) {
     std::uint32_t a[4];
-    load_rows(a, own, warp, step);
+    load_rows(a, own, step, warp, threadIdx.x % 32);
     add_products_by_warps(sums, a, rows, step);
 }
 __device__ __forceinline__ void go_on_with_products() {}
