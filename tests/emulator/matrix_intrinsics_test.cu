@@ -6,13 +6,13 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "device/first_products.hpp"
 #include "device/half_tiles.hpp"
 #include "device/kernel.hpp"
 #include "device/swizzled_products.hpp"
-#include "device/tf32_tiles.hpp"
 #include "tests/support/kernel_support.hpp"
 
 namespace espalier::device {
@@ -22,26 +22,58 @@ namespace {
 __host__ __device__ constexpr int element_a(int row, int k) { return (row * 5 + k * 3) % 17 - 8; }
 __host__ __device__ constexpr int element_b(int column, int k) { return (column * 7 + k * 5) % 19 - 9; }
 
-__device__ std::uint32_t bits_of(int value) { return __float_as_uint(static_cast<float>(value)); }
+/// Two elements of one row or column, from an even one on.
+__device__ std::uint32_t bfloats_of_ints(int first, int second) {
+    return bfloats_of(static_cast<float>(first), static_cast<float>(second));
+}
 
 __global__ void multiply_16_x_8(float* out) {
     const int lane = static_cast<int>(threadIdx.x), g = lane / 4, t = lane % 4;
-    const std::uint32_t a[4] = {bits_of(element_a(g, t)), bits_of(element_a(g + 8, t)), bits_of(element_a(g, t + 4)),
-                                bits_of(element_a(g + 8, t + 4))};
+    std::uint32_t a[4], b[2];
+    for (int word = 0; word < 4; ++word) {
+        const int row = g + word % 2 * 8, k = word / 2 * 8 + 2 * t;
+        a[word] = bfloats_of_ints(element_a(row, k), element_a(row, k + 1));
+        if (word < 2) b[word] = bfloats_of_ints(element_b(g, word * 8 + 2 * t), element_b(g, word * 8 + 2 * t + 1));
+    }
     float sums[4] = {1, 1, 1, 1};
-    multiply_tf32(sums, a, bits_of(element_b(g, t)), bits_of(element_b(g, t + 4)));
+    multiply_bfloats(sums, a, b[0], b[1]);
     for (int c = 0; c < 4; ++c) out[(g + c / 2 * 8) * 8 + 2 * t + c % 2] = sums[c];
 }
 
-TEST(Tf32Products, ElementsLieAsDocumented) {
+TEST(BfloatProducts, ElementsLieAsDocumented) {
     std::vector<float> expected;
     for (int row = 0; row < 16; ++row)
         for (int column = 0; column < 8; ++column) {
             int sum = 1;
-            for (int k = 0; k < 8; ++k) sum += element_a(row, k) * element_b(column, k);
+            for (int k = 0; k < 16; ++k) sum += element_a(row, k) * element_b(column, k);
             expected.push_back(static_cast<float>(sum));
         }
     EXPECT_EQ((results_of<float>(multiply_16_x_8, expected.size(), 1, 32)), expected);
+}
+
+/// Numbers and the bits of the nearest bfloat16: exact, half way to an even one down and up, above it, a carry into the
+/// exponent, a subnormal, beyond the largest, infinity.
+struct Rounded {
+    float value;
+    std::uint32_t bits;
+};
+constexpr int kRounded = 8;
+__host__ __device__ constexpr Rounded rounded(int i) {
+    constexpr Rounded all[kRounded] = {{1, 0x3F80},           {0x1.01p0F, 0x3F80},
+                                       {0x1.03p0F, 0x3F82},   {0x1.010002p0F, 0x3F81},
+                                       {-0x1.FFp3F, 0xC180},  {0x1.02p-127F, 0x0040},
+                                       {0x1.FFp127F, 0x7F80}, {-std::numeric_limits<float>::infinity(), 0xFF80}};
+    return all[i];
+}
+
+__global__ void round_to_bfloats(std::uint32_t* out) {
+    for (int i = 0; i < kRounded; ++i) out[i] = bfloats_of(rounded(i).value, 1);
+}
+
+TEST(BfloatProducts, NumbersAreRoundedToTheNearest) {
+    std::vector<std::uint32_t> expected;
+    for (int i = 0; i < kRounded; ++i) expected.push_back(0x3F80U << 16 | rounded(i).bits);
+    EXPECT_EQ((results_of<std::uint32_t>(round_to_bfloats, expected.size(), 1, 1)), expected);
 }
 
 __device__ std::uint16_t half_of_int(int value) { return half_of(static_cast<float>(value)); }

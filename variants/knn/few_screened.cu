@@ -1,12 +1,12 @@
 // Few queries against many points, where even one multiply-add for each pair and attribute takes as long as reading the
 // points, or longer. Tensor cores multiply instead, three products of split numbers (few_screening.hpp) for each of
-// float's, which leaves the units that add up little to do. A block has 32 queries and a slice of the points; its warps
-// read 32 points each straight into the operands of their matrices, the next 16 attributes while they multiply these.
+// float's, which leaves the units that add up little to do. A block has 32 queries and a slice of the points, 32 at a
+// time for each of its warps, which copies the attributes to come to shared memory while it multiplies 16 of them.
 //
 // What comes out is a bound of each distance, off by some 1e-4 of the norms about a median. Lists keep k + 16 points or
-// some more by it. In a second kernel a block per query merges them and computes their points' direct distances; where
-// the first point outside of the list is surely farther than the k-th of these, they are the neighbours, to the bit.
-// Other queries, those of points closer together than products can tell, or not finite, are searched for as
+// some more by it. In a second kernel the blocks of a query merge them and compute their points' direct distances;
+// where the first point outside of the list is surely farther than the k-th of these, they are the neighbours, to the
+// bit. Other queries, those of points closer together than products can tell, or not finite, are searched for as
 // `few_queries` does.
 
 #include <limits>
@@ -16,6 +16,7 @@
 #include "variants/knn/chunk.hpp"
 #include "variants/knn/chunk_kernels.cuh"
 #include "variants/knn/few_screen_kernels.cuh"
+#include "variants/knn/few_settle_kernels.cuh"
 
 namespace espalier::knn {
 namespace {
@@ -32,7 +33,7 @@ Support supports(const Problem& problem, const Configuration&, const DeviceInfo&
         return Support::no("more than 128 queries: tiles of both sets read the points less often");
     if (problem.k > few::kLongestList) return Support::no("k above 128: its lists would be merged for longer");
     if (problem.dims > few::kMostScreened) return Support::no("more than 16,384 attributes: its bounds grow with them");
-    const std::size_t shared = few::shared_by_block(problem.k);
+    const std::size_t shared = few::shared_by_block(problem.k, device);
     if (shared > device.shared_per_block_optin)
         return Support::no("a block needs " + std::to_string(shared) + " bytes of shared memory, the device has " +
                            std::to_string(device.shared_per_block_optin));
@@ -88,12 +89,14 @@ void search(const Context& context, const Problem& problem, const Buffers& buffe
     if (metric == Metric::euclidean && problem.dims > 0 && problem.points > 0)
         device::launch(few::find_centre, dim3(static_cast<unsigned>(ScreenLayout::centred(problem.dims))),
                        dim3(few::kThreads), 0, context.stream, search.point_values, search.points, search.dims, centre);
+    const few::Measured measured{reinterpret_cast<std::uint64_t*>(memory + layout.entries),
+                                 reinterpret_cast<std::int32_t*>(memory + layout.parts)};
     device::launch(few::screen_few<metric>, dim3(static_cast<unsigned>(search.groups * search.slices)),
-                   dim3(few::kThreads), few::screen_bytes(layout.kept), context.stream, search,
-                   static_cast<const float*>(centre), given_up);
-    device::launch(few::settle_few<metric>, dim3(static_cast<unsigned>(problem.queries)), dim3(few::kMergeThreads),
-                   few::settle_bytes(layout.kept), context.stream, search, static_cast<const float*>(centre), problem,
-                   buffers, given_up);
+                   dim3(few::kScreenThreads), few::screen_bytes(layout.kept, layout.stages), context.stream, search,
+                   static_cast<const float*>(centre), layout.stages, given_up, measured.parts);
+    device::launch(few::settle_few<metric>, dim3(static_cast<unsigned>(problem.queries * layout.kept / kLanes)),
+                   dim3(few::kMergeThreads), few::settle_bytes(layout.kept), context.stream, search,
+                   static_cast<const float*>(centre), problem, buffers, measured, given_up);
     search_directly<metric>(context, problem, buffers, search, layout, given_up);
 }
 

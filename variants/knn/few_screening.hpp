@@ -10,12 +10,12 @@
 
 /// What products of split numbers can and cannot say of a distance.
 ///
-/// A number x is h + l + r: h its first 11 significant bits, l the first 11 of what is left, so that |l| < 2^-10 |x|
-/// and |r| < 2^-20 |x|. Of the product of two numbers tensor cores add up h h', h l' and l h'; what they leave out is
-/// less than 3.01 * 2^-20 |x x'|, and a difference from a centre is rounded once. Their sums are off by at most 40
-/// units in the last place an instruction, as screened_bound.hpp has it, and 6 instructions of 8 attributes follow each
-/// other before a sum in single precision takes them up. By Cauchy and Schwarz all this is a share of |q| |p|, which is
-/// at most (|q|^2 + |p|^2) / 2.
+/// A number x is h + l + r: h the nearest bfloat16 number, l the one nearest to what is left, so that |l| <= 2^-8 |x|
+/// and |r| <= 2^-16 |x|. Of the product of two numbers tensor cores add up h h', h l' and l h'; what they leave out is
+/// less than 3.02 * 2^-16 |x x'|, and a difference from a centre is rounded once. Their sums are off by at most 40
+/// units in the last place an instruction, as screened_bound.hpp has it, and 3 instructions follow each other before a
+/// sum in single precision takes them up. By Cauchy and Schwarz all this is a share of |q| |p|, which is at most
+/// (|q|^2 + |p|^2) / 2.
 namespace espalier::knn::few {
 
 inline constexpr int kStepAttributes = 16;  ///< that are multiplied before their sums are taken up
@@ -23,7 +23,7 @@ inline constexpr int kStepAttributes = 16;  ///< that are multiplied before thei
 /// The error of a product of a query and a point as a share of |q| |p|.
 constexpr double product_error(std::int64_t dims) {
     const double sums = static_cast<double>(divided_up(dims, kStepAttributes));
-    return 1.01 * (6 * 40 * 0x1p-23 + 3.01 * 0x1p-20 + (sums + 4) * 0x1p-24);
+    return 1.01 * (3 * 40 * 0x1p-23 + 3.02 * 0x1p-16 + (sums + 4) * 0x1p-24);
 }
 
 /// The error of |p|^2 - 2 q p as a share of |q|^2 + |p|^2: of the products, of a norm that four lanes add up, and of
@@ -71,23 +71,45 @@ inline constexpr int kScreened = 32;  ///< queries of a block
 inline constexpr std::int64_t kMostScreened = 16'384;
 inline constexpr int kLongestKept = kept_for(kLongestList);
 
+// A block's shared memory. Two of its warps' queries take turns in rows of values, one for each warp. A warp copies its
+// points' attributes ahead, a step's to a stage.
+inline constexpr int kScreenWarps = 16, kScreenThreads = 32 * kScreenWarps;
+inline constexpr int kRowStride = kScreenThreads + 8;  ///< lanes that store together meet no bank twice
+inline constexpr int kStageFloats = kStepAttributes * 32, kMostStages = 3;
+inline constexpr std::size_t kRowBytes = std::size_t{kScreenWarps} * kRowStride * sizeof(float);
+inline constexpr std::size_t kScreenSpaceBytes = 26'624;
+constexpr std::size_t list_bytes(std::int64_t kept) { return static_cast<std::size_t>(kScreened * kept * 8); }
+constexpr std::size_t screen_bytes(std::int64_t kept, int stages) {
+    return kRowBytes + list_bytes(kept) + std::size_t{kScreenWarps} * kStageFloats * sizeof(float) * stages;
+}
+/// As many stages as there is room for; two at least.
+constexpr int stages_for(std::int64_t kept, std::size_t shared_by_block) {
+    return screen_bytes(kept, kMostStages) + kScreenSpaceBytes <= shared_by_block ? kMostStages : 2;
+}
+
+inline constexpr int kDirectChunk = 128;  ///< attributes of listed points in shared memory at once
+
 /// What the screened search keeps in the workspace, in bytes from its start.
 struct ScreenLayout {
     std::int64_t groups;
     PointSlices slices;
     FewCut direct;  ///< of eight queries that the screen gives up; of more the slices are fewer
     std::int32_t kept, length;
-    std::size_t given_up, centre, lists, bytes;  ///< `given_up`: their number and they
+    int stages;
+    std::size_t given_up, parts, entries, centre, lists, bytes;  ///< `given_up`: their number and they
 
     ScreenLayout(const Problem& problem, const DeviceInfo& device)
         : groups(divided_up(problem.queries, kScreened)),
-          slices(problem.points, 2 * std::int64_t{std::max(device.sm_count, 1)} / std::max<std::int64_t>(groups, 1),
-                 kThreads),
+          slices(problem.points, std::int64_t{std::max(device.sm_count, 1)} / std::max<std::int64_t>(groups, 1),
+                 kScreenThreads),
           direct(eight_at_most(problem), device, kGroup),
           kept(kept_for(problem.k)),
           length(static_cast<std::int32_t>(divided_up(problem.k, 32) * 32)),
+          stages(stages_for(kept, device.shared_per_block_optin)),
           given_up(problem.queries_in == QueriesIn::host ? aligned(problem.queries * problem.dims * 4) : 0),
-          centre(given_up + aligned((problem.queries + 1) * 4)),
+          parts(given_up + aligned((problem.queries + 1) * 4)),
+          entries(parts + aligned(listed(problem) * 4)),
+          centre(entries + aligned(listed(problem) * kept * 8)),
           lists(centre + aligned(centred(problem.dims) * 4)),
           bytes(lists + std::max(aligned(slices.count * listed(problem) * kept * 8),
                                  aligned(direct.slices * listed(problem) * length * 8))) {}

@@ -1,6 +1,7 @@
 #pragma once
 
-// Matrix instructions on half-precision numbers, for the host executor: see the twin of this header in device/cuda.
+// Matrix instructions on half-precision and bfloat16 numbers, for the host executor: see the twin of this header in
+// device/cuda.
 
 #include <bit>
 #include <cmath>
@@ -22,12 +23,13 @@ struct HalfFragments {
 
 /// Every lane's four sums, from the fragments of all lanes. The lanes wait meanwhile, so their fragments are
 /// reached by address.
-inline void resolve_multiply_halves(Lanes& lanes, unsigned) {
+template <float (*number_of)(std::uint16_t)>
+void resolve_multiply(Lanes& lanes, unsigned) {
     const auto of = [&](unsigned lane) -> const HalfFragments& {
         return *reinterpret_cast<const HalfFragments*>(static_cast<std::uintptr_t>(lanes[lane].value));
     };
     const auto half = [](std::uint32_t word, unsigned i) {
-        return float_of_binary16(static_cast<std::uint16_t>(word >> (16 * i)));
+        return number_of(static_cast<std::uint16_t>(word >> (16 * i)));
     };
     float a[16][16], b[8][16];  // b by columns
     for (unsigned lane = 0; lane < 32; ++lane)
@@ -47,7 +49,8 @@ inline void resolve_multiply_halves(Lanes& lanes, unsigned) {
         }
 }
 
-inline constexpr WarpOperation kMultiplyHalves{"mma.m16n8k16", resolve_multiply_halves};
+inline constexpr WarpOperation kMultiplyHalves{"mma.m16n8k16", resolve_multiply<float_of_binary16>};
+inline constexpr WarpOperation kMultiplyBfloats{"mma.m16n8k16 bf16", resolve_multiply<float_of_bfloat16>};
 
 }  // namespace host
 
@@ -64,10 +67,25 @@ inline std::uint16_t half_of(float value) {
     return static_cast<std::uint16_t>(sign | (units + ((exponent + 14) << 10)));
 }
 
+inline std::uint32_t bfloats_of(float first, float second) {
+    const auto bfloat_of = [](float value) -> std::uint32_t {
+        if (value != value) return 0x7FFF;
+        const auto bits = std::bit_cast<std::uint32_t>(value);
+        return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;  // half way to the even one
+    };
+    return bfloat_of(first) | bfloat_of(second) << 16;
+}
+
 inline void multiply_halves(float (&sum)[4], const std::uint32_t (&a)[4], std::uint32_t b0, std::uint32_t b1,
                             host::Site site = host::Site::current()) {
     const host::HalfFragments fragments{&sum, &a, {b0, b1}};
     host::warp_collective(host::kMultiplyHalves, 0xffffffffU, reinterpret_cast<std::uintptr_t>(&fragments), 0, site);
+}
+
+inline void multiply_bfloats(float (&sum)[4], const std::uint32_t (&a)[4], std::uint32_t b0, std::uint32_t b1,
+                             host::Site site = host::Site::current()) {
+    const host::HalfFragments fragments{&sum, &a, {b0, b1}};
+    host::warp_collective(host::kMultiplyBfloats, 0xffffffffU, reinterpret_cast<std::uintptr_t>(&fragments), 0, site);
 }
 
 inline void load_matrices(std::uint32_t (&words)[4], const void* row) {

@@ -21,7 +21,7 @@ struct ProductFragments {
     std::uint16_t columns[kLaneColumns][16];
 };
 
-/// Every lane's sums, in the order of `resolve_multiply_halves`. One meeting of the lanes for 128 columns: what they
+/// Every lane's sums, in the order of `resolve_multiply`. One meeting of the lanes for 128 columns: what they
 /// wait for each other is most of what emulated products take.
 inline void resolve_products(Lanes& lanes, unsigned) {
     const auto of = [&](unsigned lane) -> const ProductFragments& {

@@ -119,8 +119,6 @@ void for_each_swept_cpu(F&& judge) {
     }
 }
 
-bool is_amds(std::string_view key) { return key.starts_with("cpu-zen"); }
-
 /// Of the instruction sets that keys name, a richer one's index is greater.
 std::size_t isa_in(std::string_view key) {
     constexpr std::array kNames{"-generic-", "-avx2-", "-avx512-", "-avx512vnni-"};
@@ -128,17 +126,23 @@ std::size_t isa_in(std::string_view key) {
     return static_cast<std::size_t>(std::ranges::find_if(kNames, named) - kNames.begin());
 }
 
-/// Another maker's tree knows which variants are fast, but not which blocks fit the caches best. One of a poorer
+/// The microarchitecture that a key names.
+std::string_view design_in(std::string_view key) {
+    constexpr std::string_view kKind = "cpu-";
+    return key.substr(kKind.size(), std::min(key.find("-avx"), key.find("-generic")) - kKind.size());
+}
+
+/// Another design's tree knows which variants are fast, but not which blocks fit the caches best. One of a poorer
 /// instruction set lacks the fastest variants, and is asked where no other was asked for the same ones; the leaves of a
 /// richer one's were made for variants that the CPU has not got (distance, AVX2's without AVX2: 1.154).
 double most_cost(const std::string& key, const Cost& cost) {
     const auto is_poorer = [&](const auto& tree) { return isa_in(tree.first) < isa_in(key); };
     if (std::ranges::all_of(cost.trees, is_poorer)) return cost.baseline;
-    const bool own_makers =
-        std::ranges::all_of(cost.trees, [&](const auto& tree) { return is_amds(tree.first) == is_amds(key); });
+    const bool own_design =
+        std::ranges::all_of(cost.trees, [&](const auto& tree) { return design_in(tree.first) == design_in(key); });
     const bool richer =
         std::ranges::any_of(cost.trees, [&](const auto& tree) { return isa_in(tree.first) > isa_in(key); });
-    return own_makers && !richer ? 1.10 : 1.20;
+    return own_design && !richer ? 1.10 : 1.20;
 }
 
 std::string without_kind(std::string_view key) { return std::string(key.substr(std::string_view("cpu-").size())); }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Matrix instructions on half-precision numbers, and what feeds them, for nvcc (compute capability 8.0 and up). The
-// twin of this header in harness/emulator/ computes the same on the CPU.
+// Matrix instructions on half-precision and bfloat16 numbers, and what feeds them, for nvcc (compute capability 8.0 and
+// up). The twin of this header in harness/emulator/ computes the same on the CPU.
 
 #include <cuda_fp16.h>
 
@@ -12,6 +12,13 @@ namespace espalier::device {
 /// The nearest half-precision number's bits.
 __device__ __forceinline__ std::uint16_t half_of(float value) { return __half_as_ushort(__float2half_rn(value)); }
 
+/// The nearest bfloat16 numbers' bits, the first one's below.
+__device__ __forceinline__ std::uint32_t bfloats_of(float first, float second) {
+    std::uint32_t bits;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(second), "f"(first));
+    return bits;
+}
+
 /// sum += a b, of a 16 x 16 matrix and a 16 x 8 matrix of halves. With g = lane / 4 and t = lane % 4 a lane holds
 ///   a[0]: row g, columns 2 t, 2 t + 1       a[2]: the same, columns 8 + 2 t ..
 ///   a[1]: row g + 8, columns 2 t, 2 t + 1   a[3]: the same, columns 8 + 2 t ..
@@ -21,6 +28,15 @@ __device__ __forceinline__ std::uint16_t half_of(float value) { return __half_as
 __device__ __forceinline__ void multiply_halves(float (&sum)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                                                 std::uint32_t b1) {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+/// The same of bfloat16 numbers.
+__device__ __forceinline__ void multiply_bfloats(float (&sum)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
+                                                 std::uint32_t b1) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
         "{%0, %1, %2, %3};"
         : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
