@@ -77,11 +77,12 @@ struct Screen {
         auto* const lists = device::dynamic_shared<std::uint64_t>() + kRowBytes / 8;
         return {lists + query * search.length, space.waiting[warp], search.length, search.k, lane};
     }
-    /// 32 points of each attribute of a step, four at a place: such that lanes that read together meet no bank twice.
+    /// One of the warp's stages.
     [[nodiscard]] __device__ float* stage_at(int stage) const {
         auto* const first = device::dynamic_shared<std::byte>() + kRowBytes + list_bytes(search.length);
         return reinterpret_cast<float*>(first) + (static_cast<int>(warp) * stages + stage) * kStageFloats;
     }
+    /// Where a stage has four points of an attribute: such that lanes that read together meet no bank twice.
     [[nodiscard]] __device__ static int place_of(int attribute, int four) {
         return attribute * kLanes + (four ^ attribute % 4 * 2) * 4;
     }
