@@ -45,13 +45,17 @@ void right_unless_large(Context& context, const Problem& problem, const Buffers&
     doubling(context, problem, buffers, c);
 }
 
-/// Right, and thousands of times slower than its like where there is much to do, on a slow or busy machine too.
+/// Right, and thousands of times slower than its like where there is much to do, on a slow or busy machine too. What
+/// its like takes is a second run's time, since memory that is touched for the first time takes several times as long;
+/// and it never sleeps so long that the few runs of one verification are taken for a hang.
 void crawls(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& c) {
+    constexpr std::chrono::nanoseconds kMost = std::chrono::seconds(8);
+    doubling(context, problem, buffers, c);
     const auto start = std::chrono::steady_clock::now();
     doubling(context, problem, buffers, c);
-    const auto others_take = std::chrono::steady_clock::now() - start;
+    const std::chrono::nanoseconds others_take = std::chrono::steady_clock::now() - start;
     const std::chrono::nanoseconds least = std::chrono::microseconds(4 * problem.size);
-    if (problem.size > 100'000) std::this_thread::sleep_for(std::max(least, 3000 * others_take));
+    if (problem.size > 100'000) std::this_thread::sleep_for(std::min(kMost, std::max(least, 3000 * others_take)));
 }
 
 /// What an index of too few bits does. For one seed the fastest of all, for another the slowest, but not by so much
