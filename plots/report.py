@@ -156,7 +156,7 @@ def facts(info: dict) -> list[tuple[str, str]]:
         if (value := number(name)) is not None:
             found.append((label, f"{value / size:,.4g}{unit}" if value / size < 1e4 else f"{value / size:,.0f}{unit}"))
     if not gpu:
-        isa = [text for flag, text in (("avx2", "AVX2"), ("avx512", "AVX-512"), ("avx512_vnni", "VNNI")) if info.get(flag) is True]
+        isa = [text for flag, text in (("avx2", "AVX2"), ("avx512", "AVX-512"), ("avx512_vnni", "VNNI"), ("amx_bf16", "AMX")) if info.get(flag) is True]
         found.append(("instruction sets", ", ".join(isa) or "generic"))
     return found
 

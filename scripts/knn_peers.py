@@ -81,7 +81,7 @@ FLUSHED_BYTES = 256 << 20  # as knn_runner.cpp
 FEATURES = ("queries,points,dims,k,classes,metric,missing,vote,task,queries_in,data,distances,terms").split(",")
 CATEGORIES = {"euclidean": 0, "none": 0, "majority": 0, "classification": 0, "device": 0, "cosine": 4}
 DATA = ["whole", "continuous"] + [kind for kind in knn_data.KINDS if kind != "uniform"]  # as kernels/problems/knn.hpp
-PAUSE = 0.02  # seconds until the threads of whoever had its turn sleep
+PAUSE = 0.03  # seconds until the threads of whoever had its turn sleep: OpenBLAS has them wait for 26 ms
 
 
 # --- a peer's process ---------------------------------------------------------------------------------------------

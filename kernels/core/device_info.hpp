@@ -32,6 +32,7 @@ struct DeviceInfo {
     bool fma = false;
     bool avx512 = false;       ///< F, BW, DQ and VL together
     bool avx512_vnni = false;  ///< and VBMI
+    bool amx_bf16 = false;     ///< and all of the above; the system knows of its registers
     bool neon = false;         ///< aarch64
 
     // CUDA

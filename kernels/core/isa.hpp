@@ -56,6 +56,7 @@ constexpr void narrow(DeviceInfo& cpu, Isa most) {
     cpu.fma = cpu.fma && includes(most, Isa::avx2);
     cpu.avx512 = cpu.avx512 && includes(most, Isa::avx512);
     cpu.avx512_vnni = cpu.avx512_vnni && includes(most, Isa::avx512vnni);
+    cpu.amx_bf16 = cpu.amx_bf16 && includes(most, Isa::avx512vnni);
 }
 
 }  // namespace espalier

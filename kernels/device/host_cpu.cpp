@@ -15,6 +15,7 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
 #endif
 
 namespace espalier::device {
@@ -31,17 +32,28 @@ std::string cpuinfo(std::string_view label) {
 
 #if defined(__x86_64__)
 
+constexpr unsigned kAmxBf16 = 22, kAmxTiles = 24;
+
+/// What cpuid says of an extended feature.
+bool has_feature(unsigned bit) {
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+    return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (edx >> bit & 1);
+}
+
+/// Whether the system keeps matrix registers for a thread: Linux since 5.16.
+bool keeps_matrix_registers() {
+    constexpr long kSupported = 0x1021, kMatrixRegisters = 18;  // ARCH_GET_XCOMP_SUPP, XFEATURE_XTILEDATA
+    std::uint64_t kept = 0;
+    return syscall(SYS_arch_prctl, kSupported, &kept) == 0 && (kept >> kMatrixRegisters & 1);
+}
+
 void ask_instruction_sets(DeviceInfo& info) {
     info.avx2 = __builtin_cpu_supports("avx2");
     info.fma = __builtin_cpu_supports("fma");
     info.avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
     info.avx512_vnni = info.avx512 && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vbmi");
-}
-
-bool has_amx() {
-    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-    return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (edx >> 24 & 1);
+    info.amx_bf16 = info.avx512_vnni && has_feature(kAmxTiles) && has_feature(kAmxBf16) && keeps_matrix_registers();
 }
 
 /// Asks the processor itself: /proc/cpuinfo is the host's where another processor is emulated.
@@ -60,7 +72,7 @@ std::string microarchitecture_here() {
                               static_cast<int>(family + more_family),
                               static_cast<int>(more_model << 4 | model),
                               static_cast<int>(stepping),
-                              has_amx()});
+                              has_feature(kAmxTiles)});
 }
 
 std::string model_name() { return cpuinfo("model name"); }

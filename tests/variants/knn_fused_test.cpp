@@ -139,7 +139,9 @@ protected:
         return lists;
     }
 
+    /// Leaves out metrics that the variant declines.
     void expect_direct(const Problem& problem, const Value& value, const std::string& what) {
+        if (!variant().supports(problem, {}, device_)) return;
         const Tables data = tables(problem, value);
         const Lists wanted = expected(data);
         for (const int threads : {1, 2, 5}) {
@@ -159,8 +161,8 @@ float uniform(std::int64_t, std::int64_t, std::mt19937& random) {
 }
 
 TEST_P(Fused, SizesAroundEveryTileAndBlock) {
-    for (const std::int64_t queries : {1, 8, 9, 65, 301})
-        for (const std::int64_t points : {1, 23, 49, 127, 129, 1030})
+    for (const std::int64_t queries : {1, 8, 32, 33, 65, 301})
+        for (const std::int64_t points : {1, 23, 49, 64, 127, 129, 1030})
             for (const std::int64_t dims : {1, 3, 8, 33}) {
                 const Problem problem{.queries = queries, .points = points, .dims = dims, .k = 7};
                 expect_direct(problem, uniform,
@@ -185,7 +187,7 @@ TEST_P(Fused, OtherMetrics) {
 /// Packed and not, with copies of rows and without, on few queries and many.
 TEST_P(Fused, DirectionsOfAnyShape) {
     for (const auto& [queries, points, dims] : std::vector<std::array<std::int64_t, 3>>{
-             {1, 128, 5}, {8, 1000, 33}, {9, 1000, 33}, {70, 20000, 130}, {600, 500, 12}}) {
+             {1, 128, 5}, {8, 1000, 33}, {33, 1000, 33}, {70, 20000, 130}, {600, 500, 12}}) {
         const auto value = [&](std::int64_t item, std::int64_t attribute, std::mt19937& random) {
             const auto group = static_cast<float>((item % 7 + attribute) % 7);
             return group + std::uniform_real_distribution<float>(-1, 1)(random);
@@ -206,18 +208,20 @@ TEST_P(Fused, ItemsWithoutALength) {
         }
 }
 
-/// Of few queries lengths are measured only where a point may be near: one by one, by groups, and by different threads.
+/// Of a few queries lengths are measured only where a point may be near: one by one, by groups, and by different
+/// threads. Of some more, all are.
 TEST_P(Fused, LengthsOfPointsThatMayBeNear) {
-    for (const std::int64_t points : {129, 1000, 5000})
-        for (const int same : {1, 40}) {
-            const auto value = [&](std::int64_t item, std::int64_t attribute, std::mt19937& random) {
-                const auto turned = static_cast<float>((item / same * 7 + attribute * attribute) % 13 - 6);
-                return turned * std::exp2(static_cast<float>(item % 60 - 30)) +
-                       (same == 1 ? std::uniform_real_distribution<float>(-1, 1)(random) : 0.0F);
-            };
-            expect_direct({.queries = 3, .points = points, .dims = 17, .k = 4, .metric = Metric::cosine}, value,
-                          std::to_string(points) + " points, as often as " + std::to_string(same));
-        }
+    for (const std::int64_t queries : {3, 7})
+        for (const std::int64_t points : {129, 1000, 5000})
+            for (const int same : {1, 40}) {
+                const auto value = [&](std::int64_t item, std::int64_t attribute, std::mt19937& random) {
+                    const auto turned = static_cast<float>((item / same * 7 + attribute * attribute) % 13 - 6);
+                    return turned * std::exp2(static_cast<float>(item % 60 - 30)) +
+                           (same == 1 ? std::uniform_real_distribution<float>(-1, 1)(random) : 0.0F);
+                };
+                expect_direct({.queries = queries, .points = points, .dims = 17, .k = 4, .metric = Metric::cosine},
+                              value, std::to_string(points) + " points, as often as " + std::to_string(same));
+            }
 }
 
 /// Products of lengths in single precision that are 0 or infinite say nothing.
@@ -295,6 +299,20 @@ TEST_P(Fused, NanAndInfinities) {
             }
 }
 
+/// Values whose upper 8 bits are the same: what a screen of two halves is told by is in the lower ones, or in none.
+TEST_P(Fused, CloseTogetherInTheUpperBits) {
+    for (const auto metric : {Metric::euclidean, Metric::cosine})
+        for (const float apart : {0x1p-7F, 0x1p-13F, 0x1p-20F})
+            for (const std::int64_t dims : {31, 32, 65}) {
+                const auto value = [&](std::int64_t, std::int64_t attribute, std::mt19937& random) {
+                    const float middle = attribute % 2 == 0 ? 1.5F : -3.0F;
+                    return middle * (1 + apart * std::uniform_real_distribution<float>(-1, 1)(random));
+                };
+                expect_direct({.queries = 70, .points = 1000, .dims = dims, .k = 6, .metric = metric}, value,
+                              std::to_string(apart) + " apart, " + std::to_string(dims) + " attributes");
+            }
+}
+
 /// One query cannot be screened, the points and the other queries can.
 TEST_P(Fused, AQueryThatIsNotFinite) {
     for (const auto metric : {Metric::euclidean, Metric::cosine}) {
@@ -311,10 +329,10 @@ TEST_P(Fused, AQueryThatIsNotFinite) {
 TEST_P(Fused, PointsThatAScreenMayNotSee) {
     for (const auto metric : {Metric::euclidean, Metric::cosine})
         for (const float scale : {1e-41F, kNan}) {
-            Tables data = tables({.queries = 12, .points = 20000, .dims = 130, .k = 5, .metric = metric}, uniform);
+            Tables data = tables({.queries = 40, .points = 20000, .dims = 130, .k = 5, .metric = metric}, uniform);
             for (std::size_t a = 0; a < 130; ++a)
-                for (std::size_t q = 0; q < 12; ++q)
-                    data.points[a * 20000 + 17000 + q] = data.queries[a * 12 + q] * (a == 0 ? -scale : scale);
+                for (std::size_t q = 0; q < 40; ++q)
+                    data.points[a * 20000 + 17000 + q] = data.queries[a * 40 + q] * (a == 0 ? -scale : scale);
             const Lists wanted = expected(data);
             for (const int threads : {1, 2, 5})
                 EXPECT_TRUE(run(data, threads) == wanted) << scale << ", " << threads << " threads";
@@ -341,7 +359,7 @@ TEST_P(Fused, DeclinesWhatItDoesNotKnow) {
     EXPECT_EQ(reason({.missing = Missing::allowed}), "missing values");
     EXPECT_EQ(reason({.k = 1025}), "k above 1,024");
     DeviceInfo old = device_;
-    old.avx2 = old.avx512 = false;
+    old.avx2 = old.avx512 = old.amx_bf16 = false;
     EXPECT_FALSE(variant().supports({}, {}, old));
 }
 

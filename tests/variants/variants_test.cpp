@@ -33,7 +33,7 @@ std::optional<DeviceInfo> device_for(DeviceKind kind) {
 std::string lacking_instructions(const Family& family, std::size_t v, const DeviceInfo& device) {
     if (device.kind != DeviceKind::cpu) return {};
     DeviceInfo every = device;
-    every.avx2 = every.fma = every.avx512 = every.avx512_vnni = every.neon = true;
+    every.avx2 = every.fma = every.avx512 = every.avx512_vnni = every.amx_bf16 = every.neon = true;
     std::string reason;
     for (const EdgeCase& edge : family.edge_cases())
         for (const Configuration& configuration : family.variants()[v].configurations) {

@@ -207,38 +207,40 @@ CaseRecord decode_case(const json& body) {
 }
 
 ordered_json encode(const DeviceInfo& device) {
-    return {{"kind", device.kind == DeviceKind::cpu ? "cpu" : "cuda"},
-            {"key", device.key},
-            {"name", device.name},
-            {"emulated", device.emulated},
-            {"memory_bytes", device.memory_bytes},
-            {"l2_bytes", device.l2_bytes},
-            {"bytes_per_second", device.bytes_per_second},
-            {"cached_bytes_per_second", device.cached_bytes_per_second},
-            {"fp32_per_second", device.fp32_per_second},
-            {"int_per_second", device.int_per_second},
-            {"threads", device.threads},
-            {"avx2", device.avx2},
-            {"fma", device.fma},
-            {"avx512", device.avx512},
-            {"avx512_vnni", device.avx512_vnni},
-            {"neon", device.neon},
-            {"microarchitecture", device.microarchitecture},
-            {"nominal_bytes_per_second", device.nominal_bytes_per_second},
-            {"sm", device.sm},
-            {"sm_count", device.sm_count},
-            {"clock_khz", device.clock_khz},
-            {"max_threads_per_sm", device.max_threads_per_sm},
-            {"registers_per_sm", device.registers_per_sm},
-            {"shared_per_block", device.shared_per_block},
-            {"shared_per_block_optin", device.shared_per_block_optin},
-            {"shared_per_sm", device.shared_per_sm},
-            {"constant_bytes", device.constant_bytes},
-            {"texture_1d_linear_floats", device.texture_1d_linear_floats},
-            {"texture_2d_width", device.texture_2d_width},
-            {"texture_2d_height", device.texture_2d_height},
-            {"texture_2d_pitch", device.texture_2d_pitch},
-            {"texture_pitch_alignment", device.texture_pitch_alignment}};
+    ordered_json body{{"kind", device.kind == DeviceKind::cpu ? "cpu" : "cuda"},
+                      {"key", device.key},
+                      {"name", device.name},
+                      {"emulated", device.emulated},
+                      {"memory_bytes", device.memory_bytes},
+                      {"l2_bytes", device.l2_bytes},
+                      {"bytes_per_second", device.bytes_per_second},
+                      {"cached_bytes_per_second", device.cached_bytes_per_second},
+                      {"fp32_per_second", device.fp32_per_second},
+                      {"int_per_second", device.int_per_second},
+                      {"threads", device.threads},
+                      {"avx2", device.avx2},
+                      {"fma", device.fma},
+                      {"avx512", device.avx512},
+                      {"avx512_vnni", device.avx512_vnni},
+                      {"neon", device.neon},
+                      {"microarchitecture", device.microarchitecture},
+                      {"nominal_bytes_per_second", device.nominal_bytes_per_second},
+                      {"sm", device.sm},
+                      {"sm_count", device.sm_count},
+                      {"clock_khz", device.clock_khz},
+                      {"max_threads_per_sm", device.max_threads_per_sm},
+                      {"registers_per_sm", device.registers_per_sm},
+                      {"shared_per_block", device.shared_per_block},
+                      {"shared_per_block_optin", device.shared_per_block_optin},
+                      {"shared_per_sm", device.shared_per_sm},
+                      {"constant_bytes", device.constant_bytes},
+                      {"texture_1d_linear_floats", device.texture_1d_linear_floats},
+                      {"texture_2d_width", device.texture_2d_width},
+                      {"texture_2d_height", device.texture_2d_height},
+                      {"texture_2d_pitch", device.texture_2d_pitch},
+                      {"texture_pitch_alignment", device.texture_pitch_alignment}};
+    if (device.amx_bf16) body["amx_bf16"] = true;  // which came later: files of devices without it stay as they are
+    return body;
 }
 
 DeviceInfo decode_device(const json& body) {
@@ -264,6 +266,7 @@ DeviceInfo decode_device(const json& body) {
     device.fma = fields.flag("fma");
     device.avx512 = fields.flag("avx512");
     device.avx512_vnni = fields.flag("avx512_vnni");
+    device.amx_bf16 = fields.has("amx_bf16") && fields.flag("amx_bf16");
     device.neon = fields.flag("neon");
     device.microarchitecture = fields.word("microarchitecture", "-");
     device.nominal_bytes_per_second = fields.amount("nominal_bytes_per_second");

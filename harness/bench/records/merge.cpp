@@ -175,11 +175,17 @@ std::vector<MissingCases> find_missing(const Pool& pool, const std::vector<CaseR
     return missing;
 }
 
-/// The latest that knows its ceilings.
-const DeviceInfo& best_described(const Pool& pool) {
-    const auto described = std::find_if(pool.devices.rbegin(), pool.devices.rend(),
-                                        [](const DeviceInfo& device) { return device.bytes_per_second > 0; });
-    return described == pool.devices.rend() ? pool.devices.back() : *described;
+/// The latest, with the ceilings of the latest that knows them.
+DeviceInfo described(const Pool& pool) {
+    DeviceInfo device = pool.devices.back();
+    const auto known = std::find_if(pool.devices.rbegin(), pool.devices.rend(),
+                                    [](const DeviceInfo& each) { return each.bytes_per_second > 0; });
+    if (known == pool.devices.rend()) return device;
+    device.bytes_per_second = known->bytes_per_second;
+    device.cached_bytes_per_second = known->cached_bytes_per_second;
+    device.fp32_per_second = known->fp32_per_second;
+    device.int_per_second = known->int_per_second;
+    return device;
 }
 
 /// A case that was too short for the sweep that timed it keeps its row, so that training imputes its time and resuming
@@ -200,7 +206,7 @@ void reopen_unresolved(Pool& pool, MergeReport& report) {
 /// Times that cannot be true, from a broken clock or somebody else's file, must not stand among results: one
 /// impossible winner would decide whole leaves. `find_missing` then names their cases.
 void reject_implausible(Pool& pool, MergeReport& report) {
-    const DeviceInfo& device = best_described(pool);
+    const DeviceInfo device = described(pool);
     std::erase_if(pool.cases, [&](const CaseRecord& record) {
         const auto why = implausible(record, device);
         if (why) report.warnings.push_back(fmt::format("{}: implausible, left out: {}", record.key(), *why));
@@ -217,7 +223,7 @@ void keep_latest_plan(std::vector<PlanRecord>& plans) {
 
 /// Combines the pool's records into one device's results.
 DeviceResults combine(const Pool& pool, const MergeOptions& options, MergeReport& report) {
-    DeviceResults results{.device = best_described(pool), .cases = latest(pool, report), .missing = {}};
+    DeviceResults results{.device = described(pool), .cases = latest(pool, report), .missing = {}};
     if (!results.cases.empty()) refuse_mixtures(pool, results.cases, options);
     results.missing = find_missing(pool, results.cases);
     return results;

@@ -101,6 +101,7 @@ nlohmann::ordered_json facts_of(const Examination& found) {
             {"avx2", device.avx2 && device.fma},
             {"avx512", device.avx512},
             {"avx512_vnni", device.avx512_vnni},
+            {"amx_bf16", device.amx_bf16},
             {"neon", device.neon},
             {"sm", device.sm},
             {"sm_count", device.sm_count},

@@ -216,6 +216,21 @@ TEST(Merge, AnotherMachineOfTheKindSupersedesWhatTheResultsHold) {
     EXPECT_EQ(results.cases.size(), 1U);
 }
 
+TEST(Merge, ASweepWithoutCeilingsKeepsThoseThatAreKnown) {
+    const TemporaryFolder folder;
+    DeviceInfo later = sample_device();
+    ASSERT_GT(later.bytes_per_second, 0);
+    later.bytes_per_second = later.cached_bytes_per_second = later.fp32_per_second = later.int_per_second = 0;
+    later.amx_bf16 = true;  // what an older build did not ask for
+    const std::string before = journal(folder, "1.jsonl", {sample_record(0)});
+    const std::string after = journal(folder, "2.jsonl", {sample_record(1)}, later);
+    merge_journals({before, after}, folder / "results", {});
+    const DeviceInfo merged = load_results(folder / "results/cpu-test-2t").device;
+    EXPECT_EQ(merged.bytes_per_second, sample_device().bytes_per_second);
+    EXPECT_EQ(merged.cached_bytes_per_second, sample_device().cached_bytes_per_second);
+    EXPECT_TRUE(merged.amx_bf16);
+}
+
 TEST(Merge, AnImpossibleTimeLeavesItsCaseMissing) {
     const TemporaryFolder folder;
     CaseRecord impossible = sample_record(1);

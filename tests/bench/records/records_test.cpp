@@ -43,7 +43,11 @@ TEST(Json, HostileTextIsRefused) {
 TEST(Codec, CaseAndDeviceRoundTrip) {
     const CaseRecord record = sample_record();
     EXPECT_EQ(encode(decode_case(plain(encode(record)))), encode(record));
-    EXPECT_EQ(encode(decode_device(plain(encode(sample_device())))), encode(sample_device()));
+    DeviceInfo device = sample_device();
+    EXPECT_EQ(encode(decode_device(plain(encode(device)))), encode(device));
+    EXPECT_FALSE(encode(device).contains("amx_bf16")) << "files of devices without it stay as they are";
+    device.amx_bf16 = true;
+    EXPECT_TRUE(decode_device(plain(encode(device))).amx_bf16);
 }
 
 TEST(Codec, ConditionsAreSortedAndUnknownOnesKept) {

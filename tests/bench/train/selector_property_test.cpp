@@ -75,7 +75,7 @@ DeviceInfo fake_device(Random& random) {
     if (device.kind == DeviceKind::cpu) {
         device.threads = static_cast<int>(any_of({1, 2, 3, 8, 256}, random));
         device.avx2 = random() % 2, device.fma = random() % 2;
-        device.avx512 = random() % 2, device.avx512_vnni = random() % 2;
+        device.avx512 = random() % 2, device.avx512_vnni = random() % 2, device.amx_bf16 = random() % 2;
         device.key = any_of({0, 1}, random) ? "cpu-graniterapids-avx512vnni-2t" : "cpu-fake";
         return device;
     }

@@ -90,10 +90,16 @@ TEST(HostCpu, KeyNamesDesignInstructionsAndThreads) {
     EXPECT_FALSE(cpu.microarchitecture.empty());
 }
 
+TEST(HostCpu, MatrixRegistersGoWithTheHighestVectors) {
+    EXPECT_TRUE(!cpu_at(nullptr).amx_bf16 || cpu_at(nullptr).avx512_vnni);
+    EXPECT_EQ(cpu_at("avx512vnni").amx_bf16, cpu_at(nullptr).amx_bf16);
+    EXPECT_FALSE(cpu_at("avx512").amx_bf16);
+}
+
 TEST(HostCpu, NarrowingTakesAwayAndSaysSo) {
     const DeviceInfo whole = cpu_at(nullptr), least = cpu_at("generic");
     EXPECT_EQ(isa_of(least), Isa::generic);
-    EXPECT_FALSE(least.avx2 || least.fma || least.avx512 || least.avx512_vnni || least.neon);
+    EXPECT_FALSE(least.avx2 || least.fma || least.avx512 || least.avx512_vnni || least.amx_bf16 || least.neon);
     EXPECT_EQ(least.microarchitecture, whole.microarchitecture);
     if (isa_of(whole) != Isa::generic) {
         EXPECT_EQ(least.name, whole.name + ", narrowed to generic");

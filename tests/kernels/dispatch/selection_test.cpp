@@ -23,7 +23,7 @@ DeviceInfo cpu(const char* design, int threads, Isa isa) {
     DeviceInfo device;
     device.microarchitecture = design;
     device.threads = threads;
-    device.avx2 = device.fma = device.avx512 = device.avx512_vnni = device.neon = true;
+    device.avx2 = device.fma = device.avx512 = device.avx512_vnni = device.amx_bf16 = device.neon = true;
     narrow(device, isa);
     device.key =
         "cpu-" + device.microarchitecture + "-" + std::string(to_string(isa)) + "-" + std::to_string(threads) + "t";

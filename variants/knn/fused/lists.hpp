@@ -35,7 +35,7 @@ constexpr std::int64_t list_capacity(std::int64_t k) {
 using smallest_k::bound_of;
 
 /// Limits are read by whole panels of queries, which have at most so many.
-inline constexpr std::int64_t kMostQueriesAtOnce = 16;
+inline constexpr std::int64_t kMostQueriesAtOnce = 32;
 
 /// `Kernel` counts keys (terms.hpp).
 template <class Kernel>

@@ -4,11 +4,35 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 /// Items packed for register tiles: a panel of kWidth items holds their values attribute by attribute, side by side,
 /// so that a tile reads both of its panels from one end to the other. `inline` into functions that have a target
 /// attribute, whose instruction set the vectoriser then uses.
 namespace espalier::knn::fused {
+
+constexpr std::int64_t rounded_up(std::int64_t n, std::int64_t step) { return (n + step - 1) / step * step; }
+
+inline constexpr std::int64_t kLine = 16;  ///< floats in a line of the cache
+
+/// Room for so many numbers, not set, from the beginning of a line on: what lies across two takes twice as long to
+/// read.
+template <class T>
+class Lines {
+public:
+    explicit Lines(std::int64_t count)
+        : lines_(std::make_unique_for_overwrite<Line[]>(
+              static_cast<std::size_t>(rounded_up(count, kNumbers) / kNumbers))) {}
+
+    [[nodiscard]] T* data() const { return reinterpret_cast<T*>(lines_.get()); }
+
+private:
+    static constexpr std::int64_t kNumbers = 64 / sizeof(T);
+    struct alignas(64) Line {
+        T numbers[kNumbers];
+    };
+    std::unique_ptr<Line[]> lines_;
+};
 
 /// What to pack: `count` items from `first` of a table, attribute-major, of `items` items. With their `lengths` they
 /// are packed at unit length; those of length 0 stay.
@@ -25,6 +49,13 @@ struct Slice {
     }
 };
 
+/// Brings an attribute of the next panel into the caches: it is pages away from the next attribute, and nothing else
+/// would know of it.
+template <int kWidth>
+[[gnu::always_inline]] inline void fetch_next(const float* attribute) {
+    for (int j = 0; j < kWidth; j += kLine) __builtin_prefetch(attribute + kWidth + j);
+}
+
 /// `for_panel` of items at unit length.
 template <int kWidth, class Take>
 [[gnu::always_inline]] inline void for_unit_panel(const Slice& slice, Take take) {
@@ -33,6 +64,7 @@ template <int kWidth, class Take>
         scales[static_cast<std::size_t>(j)] = slice.lengths[j] == 0 ? 0 : 1 / slice.lengths[j];
     for (std::int64_t a = 0; a < slice.dims; ++a) {
         const float* from = slice.attribute(a);
+        fetch_next<kWidth>(from);
         if (slice.count == kWidth)
             for (int j = 0; j < kWidth; ++j) take(a, j, from[j] * scales[static_cast<std::size_t>(j)]);
         else
@@ -49,6 +81,7 @@ template <int kWidth, class Take>
     for (std::int64_t a = 0; a < slice.dims; ++a) {
         const float* from = slice.attribute(a);
         const float middle = centre[a];
+        fetch_next<kWidth>(from);
         if (slice.count == kWidth)
             for (int j = 0; j < kWidth; ++j) take(a, j, from[j] - middle);
         else
@@ -78,7 +111,6 @@ template <int kWidth>
 
 /// The items side by side: a cache line of each attribute at a time.
 inline void pack_rows(const Slice& slice, float* rows) {
-    constexpr std::int64_t kLine = 16;
     for (std::int64_t begin = 0; begin < slice.count; begin += kLine) {
         const std::int64_t count = std::min(kLine, slice.count - begin);
         for (std::int64_t a = 0; a < slice.dims; ++a) {

@@ -19,6 +19,7 @@
 #include "variants/knn/fused/panels.hpp"
 #include "variants/knn/fused/plan.hpp"
 #include "variants/knn/fused/screen.hpp"
+#include "variants/knn/fused/streaming.hpp"
 #include "variants/knn/fused/terms.hpp"
 #include "variants/knn/threads_worth.hpp"
 #include "variants/knn/vote.hpp"
@@ -32,28 +33,32 @@ namespace espalier::knn::fused {
 template <class Kernel>
 class QueryBlock {
 public:
-    QueryBlock(const Slice& slice, const float* centre, float scale) : QueryBlock(slice) {
-        for (std::int64_t q = 0; q < count_; q += Kernel::kQueries)
-            Kernel::template squares<Kernel::kQueries>(slice.part(q, Kernel::kQueries), centre, squares_.data() + q);
-        may_be_screened_ = std::ranges::all_of(squares_, [](double square) { return square <= kMostScreened; });
-        pack(slice, centre, scale);
+    template <Terms terms>
+    static QueryBlock of(const Slice& slice, const float* centre) {
+        QueryBlock block(slice);
+        for (std::int64_t q = 0; q < block.count_; q += Kernel::kPoints)
+            Kernel::squares(slice.part(q, Kernel::kPoints), centre, block.squares_.data() + q);
+        block.may_be_screened_ = std::ranges::all_of(block.squares_, [](double s) { return s <= kMostScreened; });
+        block.pack<terms>(slice, centre);
+        return block;
     }
 
     /// With lengths; at unit length if it is to be screened.
-    static QueryBlock with_lengths(Slice slice, const float* origin, float scale, bool screened) {
+    template <Terms terms>
+    static QueryBlock with_lengths(Slice slice, const float* origin) {
         QueryBlock block(slice);
         block.lengths_.resize(block.squares_.size());
         measure_lengths<Kernel>(slice, origin, block.lengths_.data());
         std::ranges::fill(block.squares_, 1.0);
         block.may_be_screened_ = std::ranges::all_of(block.lengths_, length_may_be_screened);
-        if (screened) slice.lengths = block.lengths_.data();
-        block.pack(slice, origin, scale);
+        if (terms == Terms::products) slice.lengths = block.lengths_.data();
+        block.pack<terms>(slice, origin);
         return block;
     }
 
     [[nodiscard]] std::int64_t first() const { return first_; }
     [[nodiscard]] std::int64_t count() const { return count_; }
-    [[nodiscard]] const float* panel(std::int64_t q) const { return panels_.get() + q * dims_; }
+    [[nodiscard]] const float* panel(std::int64_t q) const { return panels_.data() + q * Kernel::depth(dims_); }
     [[nodiscard]] const float* rows() const { return rows_.get(); }
     [[nodiscard]] const std::vector<double>& squares() const { return squares_; }
     [[nodiscard]] const float* lengths() const { return lengths_.data(); }
@@ -64,33 +69,26 @@ private:
         : first_(slice.first),
           count_(slice.count),
           dims_(slice.dims),
-          panels_(std::make_unique_for_overwrite<float[]>(
-              static_cast<std::size_t>(rounded_up(count_, Kernel::kQueries) * dims_))),
+          panels_(rounded_up(count_, Kernel::kQueries) * Kernel::depth(dims_)),
           rows_(std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(count_ * dims_))),
           squares_(static_cast<std::size_t>(count_)) {}
 
-    void pack(const Slice& slice, const float* centre, float scale) {
+    template <Terms terms>
+    void pack(const Slice& slice, const float* centre) {
+        constexpr float kScale = terms == Terms::products ? -2.0F : 1.0F;
         for (std::int64_t q = 0; q < count_; q += Kernel::kQueries)
-            Kernel::template pack<Kernel::kQueries>(slice.part(q, Kernel::kQueries), centre, scale,
-                                                    panels_.get() + q * dims_);
+            Kernel::template pack_queries<terms>(slice.part(q, Kernel::kQueries), centre, kScale,
+                                                 panels_.data() + q * Kernel::depth(dims_));
         pack_rows(slice, rows_.get());
     }
 
     std::int64_t first_, count_, dims_;
-    std::unique_ptr<float[]> panels_, rows_;
+    Lines<float> panels_;
+    std::unique_ptr<float[]> rows_;
     std::vector<double> squares_;
     std::vector<float> lengths_;
     bool may_be_screened_ = false;
 };
-
-/// Offers the values of interest of one query to its list.
-template <class L>
-void offer_all(L& lists, std::size_t i, const float* values, std::uint64_t wanted, std::int64_t first_point) {
-    for (; wanted; wanted &= wanted - 1) {
-        const int j = std::countr_zero(wanted);
-        if (smallest_k::may_come_before(values[j], lists.limits()[i])) lists.offer(i, values[j], first_point + j);
-    }
-}
 
 /// Without a neighbour, or with none asked for.
 inline void predict_from_nothing(const Problem& problem, const Buffers& buffers) {
@@ -127,7 +125,7 @@ public:
           threads_(threads_worth(problem.terms(), context.device.threads)),
           plan_(Plan::of<Kernel>(problem, threads_)),
           query_values_(problem.queries_in == QueriesIn::host ? buffers.on_host.query_values : buffers.query_values),
-          bound_(problem.metric, problem.dims),
+          bound_(problem.metric, problem.dims, Kernel::roundings(problem.dims), Kernel::smallest(problem.dims)),
           centre_(static_cast<std::size_t>(problem.dims), 0.0F),
           origin_(centre_),
           lengths_(reinterpret_cast<float*>(context.workspace.data())),
@@ -213,9 +211,10 @@ private:
 
     template <Terms terms>
     void stream() const {
-        const std::int64_t groups = (problem_.points + Kernel::kStream - 1) / Kernel::kStream;
-        const std::int64_t parts = std::min<std::int64_t>(groups, threads_);
+        const Runs runs = Runs::of(problem_.points, problem_.queries, threads_);
+        const std::int64_t parts = std::min<std::int64_t>(runs.count, threads_);
         const Slice all{query_values_, problem_.queries, problem_.dims, 0, problem_.queries};
+        const Slice points{buffers_.point_values, problem_.points, problem_.dims, 0, problem_.points};
         std::vector<float> queries(static_cast<std::size_t>(problem_.queries * problem_.dims));
         pack_rows(all, queries.data());
         std::vector<float> lengths(static_cast<std::size_t>(problem_.queries));
@@ -225,40 +224,15 @@ private:
 #pragma omp parallel for schedule(static) num_threads(threads_) if (parts > 1)
         for (std::int64_t part = 0; part < parts; ++part)
             errors.guard([&] {
-                auto lists = plain_lists<terms>(problem_.queries, lengths.data());
-                for (std::int64_t g = groups * part / parts; g < groups * (part + 1) / parts; ++g)
-                    stream_group<terms>(lists, queries.data(), g * Kernel::kStream);
+                ExactLists<Kernel> lists(problem_.queries, problem_.k, terms == Terms::squares);
+                Streaming<Kernel, terms, decltype(lists)> streaming(
+                    points, runs, {queries.data(), lengths.data(), problem_.queries}, lists);
+                for (std::int64_t r = runs.count * part / parts; r < runs.count * (part + 1) / parts; ++r)
+                    streaming.run(r);
                 found[static_cast<std::size_t>(part)] = found_in(lists, problem_.queries);
             });
         errors.rethrow();
         predict_all(found, 0, problem_.queries);
-    }
-
-    /// The last group begins early enough to be whole: of it only those points that nobody has seen.
-    template <Terms terms, class L>
-    void stream_group(L& lists, const float* queries, std::int64_t first) const {
-        const std::int64_t begin = std::min<std::int64_t>(first, problem_.points - Kernel::kStream);
-        typename Kernel::Stream out;
-        for (std::int64_t q = 0; q < problem_.queries; ++q) {
-            const auto i = static_cast<std::size_t>(q);
-            StreamInput in{queries + q * problem_.dims, buffers_.point_values + begin, problem_.points, problem_.dims,
-                           lists.limits()[i]};
-            if constexpr (terms == Terms::dots) {
-                in.limit = lists.most_distance(i, problem_.dims);
-                in.length = lists.query_length(i);
-            }
-            Kernel::template stream<terms>(in, out);
-            for (std::int64_t word = 0; word < Kernel::kStream / 64; ++word) {
-                const std::int64_t seen = std::clamp<std::int64_t>(first - begin - word * 64, 0, 64);
-                const std::uint64_t fresh = seen == 64 ? 0 : ~std::uint64_t{0} << seen;
-                const std::uint64_t wanted = out.wanted[word] & fresh;
-                if constexpr (terms == Terms::dots)
-                    measure_wanted<Kernel>(
-                        {buffers_.point_values, problem_.points, problem_.dims, begin + word * 64, 64}, wanted,
-                        origin_.data(), lengths_ + begin + word * 64);
-                offer_all(lists, i, out.values + word * 64, wanted, begin + word * 64);
-            }
-        }
     }
 
     /// For the values of terms that nothing has screened.
@@ -285,6 +259,10 @@ private:
         return terms == Terms::products ? centre_.data() : origin_.data();
     }
 
+    [[nodiscard]] float* packed_panel(std::int64_t first) const {
+        return panels_ + first * Kernel::depth(problem_.dims);
+    }
+
     /// What the tasks read of the points. False if one is none that a screen may see.
     template <Terms terms>
     bool prepare_points() {
@@ -304,8 +282,7 @@ private:
             measure_points(slice);
             if (kScreened) slice.lengths = lengths_ + slice.first;
         }
-        if (plan_.packed)
-            Kernel::template pack<Kernel::kPoints>(slice, centre<terms>(), 1.0F, panels_ + slice.first * problem_.dims);
+        if (plan_.packed) Kernel::template pack_points<terms>(slice, centre<terms>(), packed_panel(slice.first));
         if constexpr (!kScreened) return true;
         if (plan_.has_rows) pack_rows(slice, rows_ + slice.first * problem_.dims);
         return prepare_starts(slice);
@@ -319,7 +296,7 @@ private:
             return std::all_of(slice.lengths, slice.lengths + slice.count, length_may_be_screened);
         }
         std::array<double, Kernel::kPoints> squares{};
-        Kernel::template squares<Kernel::kPoints>(slice, centre_.data(), squares.data());
+        Kernel::squares(slice, centre_.data(), squares.data());
         std::ranges::transform(squares, starts, [&](double s) { return bound_.start(s); });
         return std::ranges::all_of(squares, [](double square) { return square <= kMostScreened; });
     }
@@ -333,12 +310,14 @@ private:
         {
             Results results;
             errors.guard([&] { results.resize(problem_.k); });
+            Kernel::begin();
 #pragma omp for schedule(dynamic) nowait
             for (std::int64_t task = 0; task < plan_.blocks * parts; ++task)
                 errors.guard([&] {
                     run_task<terms>(results, task / parts, task % parts,
                                     parts > 1 ? &found[static_cast<std::size_t>(task)] : nullptr);
                 });
+            Kernel::end();
         }
         errors.rethrow();
         for (std::int64_t b = 0; parts > 1 && b < plan_.blocks; ++b)
@@ -376,10 +355,8 @@ private:
 
     template <Terms terms>
     [[nodiscard]] Block packed_block(std::int64_t b) const {
-        constexpr bool kScreened = terms == Terms::products;
-        constexpr float kScale = kScreened ? -2.0F : 1.0F;
-        if (is_cosine()) return Block::with_lengths(queries_of(b), origin_.data(), kScale, kScreened);
-        return Block(queries_of(b), centre<terms>(), kScale);
+        if (is_cosine()) return Block::template with_lengths<terms>(queries_of(b), origin_.data());
+        return Block::template of<terms>(queries_of(b), centre<terms>());
     }
 
     template <Terms terms>
@@ -407,13 +384,13 @@ private:
     template <Terms terms, class L>
     bool scan(const Block& block, L& lists, Part part, bool packs) const {
         typename Kernel::Tile tile;
-        std::vector<float> copy(packs ? static_cast<std::size_t>(Kernel::kPoints * problem_.dims) : 0);
+        const Lines<float> copy(packs ? Kernel::kPoints * Kernel::depth(problem_.dims) : 0);
         for (std::int64_t panel = part.begin; panel < part.end; ++panel) {
             Slice slice = points_of(panel);
             if (plan_.read_once && !prepare_panel<terms>(slice)) return false;
             if (terms == Terms::products && is_cosine()) slice.lengths = lengths_ + slice.first;
-            const float* points = packs ? copy.data() : panels_ + slice.first * problem_.dims;
-            if (packs) Kernel::template pack<Kernel::kPoints>(slice, centre<terms>(), 1.0F, copy.data());
+            const float* points = packs ? copy.data() : packed_panel(slice.first);
+            if (packs) Kernel::template pack_points<terms>(slice, centre<terms>(), copy.data());
             for (std::int64_t q = 0; q < block.count(); q += Kernel::kQueries) {
                 if (!Kernel::template tile<terms>(
                         {block.panel(q), points, starts_ + slice.first, problem_.dims, lists.limits() + q}, tile))

@@ -6,11 +6,10 @@
 #include "variants/knn/chunk.hpp"
 #include "variants/knn/fused/lists.hpp"
 #include "variants/knn/fused/screen.hpp"
+#include "variants/knn/fused/streaming.hpp"
 
 /// How the fused pipelines cut a problem.
 namespace espalier::knn::fused {
-
-constexpr std::int64_t rounded_up(std::int64_t n, std::int64_t step) { return (n + step - 1) / step * step; }
 
 /// Whether nothing is compared: all queries then get what follows from no neighbours.
 inline bool compares_nothing(const Problem& problem) {
@@ -29,11 +28,11 @@ struct Plan {
 
     template <class Kernel>
     static Plan of(const Problem& problem, std::int64_t threads) {
-        constexpr std::int64_t kFewQueries = 8;  // as many times the points are read at most, instead of packed
-        constexpr std::int64_t kLeastDims = 3;   // of fewer, expanded squares save nothing
+        constexpr std::int64_t kFewQueries = 32;  // of twice as many, packing the points pays
+        constexpr std::int64_t kLeastDims = 3;    // of fewer, expanded squares save nothing
         Plan plan{};
         if (compares_nothing(problem)) return plan;
-        plan.streamed = problem.queries <= kFewQueries && problem.points >= Kernel::kStream;
+        plan.streamed = problem.queries <= kFewQueries && problem.points >= Runs::kWord;
         if (plan.streamed) return plan;
         plan.screened = (problem.metric == Metric::euclidean || problem.metric == Metric::cosine) &&
                         problem.dims >= kLeastDims && problem.dims <= kMostScreenedDims;
@@ -46,15 +45,15 @@ struct Plan {
     /// What the sums of a tile start from.
     template <class Kernel>
     [[nodiscard]] std::int64_t start_floats() const {
-        return screened ? panels * Kernel::kPoints : 0;
+        return screened ? rounded_up(panels * Kernel::kPoints, kLine) : 0;
     }
     /// The points' lengths.
     [[nodiscard]] static std::int64_t length_floats(const Problem& problem) {
-        return problem.metric == Metric::cosine && !compares_nothing(problem) ? problem.points : 0;
+        return problem.metric == Metric::cosine && !compares_nothing(problem) ? rounded_up(problem.points, kLine) : 0;
     }
     template <class Kernel>
     [[nodiscard]] std::int64_t panel_floats(std::int64_t dims) const {
-        return packed ? panels * Kernel::kPoints * dims : 0;
+        return packed ? panels * Kernel::kPoints * Kernel::depth(dims) : 0;
     }
     [[nodiscard]] std::int64_t row_floats(const Problem& problem) const {
         return has_rows ? problem.points * problem.dims : 0;
@@ -62,21 +61,23 @@ struct Plan {
 
 private:
     /// Memory that a call touches first takes two or three times as long as packing what goes there, and packing a
-    /// point as long as comparing it with 40 queries: where few blocks read the points, each packs for itself.
+    /// point as long as comparing it with 40 queries, or by a kernel of matrix instructions with hundreds: where few
+    /// blocks read the points, each packs for itself.
     template <class Kernel>
     void cut(const Problem& problem, std::int64_t threads) {
-        constexpr std::int64_t kPackedFloats = 2 << 20, kFewBlocks = 4, kLargeBlock = 384, kManyThreads = 4;
+        constexpr std::int64_t kPackedFloats = 2 << 20, kLargeBlock = 384, kManyThreads = 4;
         const bool few = problem.queries < 64 * threads;  // then the points are dealt to the threads
         const std::int64_t each = rounded_up((problem.queries + threads - 1) / threads, Kernel::kQueries);
         const std::int64_t large = most<Kernel>(problem, 256 << 10, 1024);
         packed = rounded_up(problem.points, Kernel::kPoints) * problem.dims <= kPackedFloats ||
-                 each > kFewBlocks * large || (!few && threads >= kManyThreads && std::min(each, large) < kLargeBlock);
+                 each > Kernel::kFewBlocks * large ||
+                 (!few && threads >= kManyThreads && std::min(each, large) < kLargeBlock);
         if (few) {
             block = std::min(rounded_up(problem.queries, Kernel::kQueries), large);
             parts = threads == 1 ? 1 : most_parts<Kernel>(problem, threads);
         } else {
             // A block's queries stay in the second-level cache while all points go by.
-            const std::int64_t most_queries = packed ? most<Kernel>(problem, 48 << 10, 256) : large;
+            const std::int64_t most_queries = packed ? most<Kernel>(problem, Kernel::kBlockFloats, 256) : large;
             const std::int64_t least = (problem.queries + most_queries - 1) / most_queries;
             const std::int64_t even = rounded_up(std::max(least, packed ? 2 * threads : threads), threads);
             block = rounded_up((problem.queries + even - 1) / even, Kernel::kQueries);

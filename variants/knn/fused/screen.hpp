@@ -28,11 +28,12 @@ struct ScreenBound {
     double off;       ///< beside it
     double smallest;  ///< what underflow may take
 
-    ScreenBound(Metric metric, std::int64_t dims)
-        : spread(static_cast<double>(2 * dims + 64) * 0x1p-24 * 1.02),
+    /// `roundings` and `underflow` are those of the tiles.
+    ScreenBound(Metric metric, std::int64_t dims, std::int64_t roundings, double underflow)
+        : spread(static_cast<double>(roundings) * 0x1p-24 * 1.02),
           direct(metric == Metric::cosine ? 0 : static_cast<double>(dims + 4) * 0x1p-24 * 1.02),
           off(metric == Metric::cosine ? static_cast<double>(2 * dims + 16) * 0x1p-24 * 1.02 : 0),
-          smallest(static_cast<double>(4 * dims + 64) * 0x1p-149) {}
+          smallest(underflow) {}
 
     /// Of a point: what the sums of a tile start from.
     [[nodiscard]] float start(double square) const { return static_cast<float>((1 - spread) * square); }

@@ -16,18 +16,27 @@ enum class Terms {
 
 /// A kernel is a struct with
 ///   static constexpr int kQueries, kPoints   of a tile
-///   static constexpr int kStream             points that `stream` takes at once, at most 64 x kStreamWords
 ///   static constexpr int kDirect             points that `direct` takes at once
 ///   template <Terms> static bool tile(const TileInput&, TileValues&)
 ///       false if every value is at or beyond its query's limit; else the values and which ones are not
-///   template <Terms> static void stream(const StreamInput&, StreamValues&)
-///       the same for one query, points as they lie in their table. Of `dots` the limit is a cosine distance, and what
-///       is of interest goes by lengths in single precision: all whose squares are not within the two bounds below
+///   template <Terms> static void stream(const StreamInput&, float* sums, double* squares)
+///       what a tile adds up, of a run of points as they lie in their table: sums are queries x run; of `dots` the
+///       squares of the points, too
+///   static void cosines(...)             cosine_distances
+///   static std::uint64_t within(const float* values, float limit)
+///       which of 64 values are not at or beyond the limit
 ///   template <Terms> static void direct(const float* query, const float* const* points, std::int64_t step,
 ///                                       std::int64_t dims, float* sums)
 ///       squares or dots, as above, of any points: value a of point j is points[j][a * step]
 ///   static std::int32_t bound(...)               bound_of
-///   template <int kWidth> static void pack(...), squares(...)   pack_panel, sum_squares
+///   static void squares(...)             sum_squares, of up to kPoints items
+///   template <Terms> static void pack_queries(...), pack_points(...)   a panel of `tile`: pack_panel, or its own
+///   static std::int64_t depth(dims)      so many numbers for each item of a panel
+///   static std::int64_t roundings(dims)  how far a screened square may be off (screen.hpp), in units of 2^-24
+///   static double smallest(dims)         and what underflow may take
+///   static constexpr std::int64_t kFewBlocks, kBlockFloats
+///       of queries: more blocks than that are worth packing the points for all, of so many numbers each
+///   static void begin(), end()           around a thread's tiles
 /// All forms of one term add up in the order of the attributes, so that they give the same.
 struct TileInput {
     const float* queries;  ///< dims x kQueries
@@ -44,22 +53,11 @@ struct TileValues {
 };
 
 struct StreamInput {
-    const float* query;   ///< dims
-    const float* points;  ///< the first of the points: attribute a at [a * step]
+    const float* queries;  ///< count x dims
+    const float* points;   ///< the first of the run: attribute a at [a * step]
+    std::int64_t count;    ///< of queries
+    std::int64_t run;      ///< points, a multiple of 64
     std::int64_t step, dims;
-    float limit;
-    float length = 0;  ///< of `dots`: the query's
-};
-
-inline constexpr int kStreamWords = 2;
-
-/// Squares of lengths in single precision that lose nothing to underflow and do not overflow.
-inline constexpr float kLeastSquare = 0x1p-80F, kMostSquare = 0x1p120F;
-
-template <int kPoints>
-struct StreamValues {
-    alignas(64) float values[kPoints];
-    std::uint64_t wanted[kStreamWords];
 };
 
 }  // namespace espalier::knn::fused

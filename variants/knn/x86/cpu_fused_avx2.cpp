@@ -20,7 +20,7 @@ struct Avx2 {
     ESPALIER_INLINE static Floats all(float value) { return _mm256_set1_ps(value); }
     ESPALIER_INLINE static Floats all(const float* value) { return _mm256_broadcast_ss(value); }
     ESPALIER_INLINE static Floats load(const float* from) { return _mm256_loadu_ps(from); }
-    ESPALIER_INLINE static void store(float* to, Floats values) { _mm256_store_ps(to, values); }
+    ESPALIER_INLINE static void store(float* to, Floats values) { _mm256_storeu_ps(to, values); }
     ESPALIER_INLINE static Floats least_of(Floats a, Floats b) { return _mm256_min_ps(a, b); }
 
     template <Terms terms>
@@ -34,10 +34,20 @@ struct Avx2 {
         return _mm256_castsi256_ps(_mm256_max_epi32(_mm256_castps_si256(sum), _mm256_castps_si256(magnitude)));
     }
 
-    /// 1 - xy / (|x| |y|) of products, squares of y and |x|.
-    ESPALIER_INLINE static Floats cosine(Floats dots, Floats squares, Floats length) {
-        const __m256 lengths = _mm256_mul_ps(length, _mm256_sqrt_ps(squares));
-        return _mm256_sub_ps(_mm256_set1_ps(1), _mm256_div_ps(dots, lengths));
+    struct Doubles {
+        __m256d low, high;
+    };
+    ESPALIER_INLINE static Doubles load(const double* from) {
+        return {_mm256_loadu_pd(from), _mm256_loadu_pd(from + kLanes / 2)};
+    }
+    ESPALIER_INLINE static void store(double* to, Doubles values) {
+        _mm256_storeu_pd(to, values.low);
+        _mm256_storeu_pd(to + kLanes / 2, values.high);
+    }
+    ESPALIER_INLINE static Doubles add_square(Doubles sum, Floats values) {
+        const __m256d low = _mm256_cvtps_pd(_mm256_castps256_ps128(values));
+        const __m256d high = _mm256_cvtps_pd(_mm256_extractf128_ps(values, 1));
+        return {_mm256_fmadd_pd(low, low, sum.low), _mm256_fmadd_pd(high, high, sum.high)};
     }
 
     ESPALIER_INLINE static Wanted none() { return _mm256_setzero_ps(); }

@@ -1,59 +1,10 @@
 // Distances in tiles of 8 queries x 48 points that never leave the registers: they are compared with what each query
 // has found so far, and only what may be among its nearest is stored (variants/knn/fused/pipeline.hpp).
 
-#include <immintrin.h>
-
-#include "variants/prefer_512.hpp"
-
-#define ESPALIER_TARGET target("avx512f,avx512bw,avx512dq,avx512vl,fma" ESPALIER_PREFER_512)
-#define ESPALIER_INLINE __attribute__((ESPALIER_TARGET, always_inline))
-
-#include "variants/knn/x86/vector_tiles.hpp"
+#include "variants/knn/x86/avx512_vectors.hpp"
 
 namespace espalier::knn {
 namespace {
-
-struct Avx512 {
-    using Floats = __m512;
-    using Wanted = __mmask16;
-    static constexpr int kLanes = 16, kQueries = 8;
-    /// A mask, since GCC 12 takes the vectors of plain intrinsics for uninitialised (GCC bug 105593).
-    static constexpr __mmask16 kAll = 0xFFFF;
-
-    ESPALIER_INLINE static Floats zero() { return _mm512_setzero_ps(); }
-    ESPALIER_INLINE static Floats all(float value) { return _mm512_set1_ps(value); }
-    ESPALIER_INLINE static Floats all(const float* value) { return _mm512_set1_ps(*value); }
-    ESPALIER_INLINE static Floats load(const float* from) { return _mm512_loadu_ps(from); }
-    ESPALIER_INLINE static void store(float* to, Floats values) { _mm512_store_ps(to, values); }
-    ESPALIER_INLINE static Floats least_of(Floats a, Floats b) { return _mm512_maskz_min_ps(kAll, a, b); }
-
-    template <Terms terms>
-    ESPALIER_INLINE static Floats add(Floats sum, Floats x, Floats y) {
-        if constexpr (terms == Terms::products || terms == Terms::dots) return _mm512_fmadd_ps(x, y, sum);
-        const __m512 difference = _mm512_sub_ps(x, y);
-        if constexpr (terms == Terms::squares) return _mm512_fmadd_ps(difference, difference, sum);
-        const __m512 magnitude =
-            _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(difference), _mm512_set1_epi32(0x7FFFFFFF)));
-        if constexpr (terms == Terms::magnitudes) return _mm512_add_ps(sum, magnitude);
-        // As whole numbers they have the same order, and NaN beyond all others is kept.
-        return _mm512_castsi512_ps(
-            _mm512_maskz_max_epi32(kAll, _mm512_castps_si512(sum), _mm512_castps_si512(magnitude)));
-    }
-
-    /// 1 - xy / (|x| |y|) of products, squares of y and |x|.
-    ESPALIER_INLINE static Floats cosine(Floats dots, Floats squares, Floats length) {
-        const __m512 lengths = _mm512_mul_ps(length, _mm512_maskz_sqrt_ps(kAll, squares));
-        return _mm512_sub_ps(_mm512_set1_ps(1), _mm512_div_ps(dots, lengths));
-    }
-
-    ESPALIER_INLINE static Wanted none() { return 0; }
-    ESPALIER_INLINE static Wanted wanted(Floats values, Floats limit) {
-        return _mm512_cmp_ps_mask(values, limit, _CMP_NGE_UQ);
-    }
-    ESPALIER_INLINE static Wanted either(Wanted a, Wanted b) { return _kor_mask16(a, b); }
-    ESPALIER_INLINE static bool is_none(Wanted set) { return _kortestz_mask16_u8(set, set); }
-    ESPALIER_INLINE static std::uint64_t bits(Wanted set) { return set; }
-};
 
 Support supports(const Problem& problem, const Configuration&, const DeviceInfo& device) {
     if (!device.avx512) return Support::no("the processor has no AVX-512 (F, BW, DQ, VL)");
