@@ -208,9 +208,8 @@ TEST_P(Fused, ItemsWithoutALength) {
         }
 }
 
-/// Of a few queries lengths are measured only where a point may be near: one by one, by groups, and by different
-/// threads. Of some more, all are.
-TEST_P(Fused, LengthsOfPointsThatMayBeNear) {
+/// Of few queries the points' lengths are summed beside the products, a run at a time.
+TEST_P(Fused, LengthsOfPointsOfManyMagnitudes) {
     for (const std::int64_t queries : {3, 7})
         for (const std::int64_t points : {129, 1000, 5000})
             for (const int same : {1, 40}) {
@@ -355,7 +354,11 @@ TEST_P(Fused, SaysWhatWorkspaceItLacks) {
 
 TEST_P(Fused, DeclinesWhatItDoesNotKnow) {
     const auto reason = [&](const Problem& problem) { return variant().supports(problem, {}, device_).reason; };
-    EXPECT_NE(reason({.metric = Metric::mixed_euclidean}), "");
+    const bool of_products = variant().name == "cpu_fused_amx";
+    const std::string differences = of_products ? "the metric adds up differences, not products" : "";
+    EXPECT_EQ(reason({.metric = Metric::mixed_euclidean}), of_products ? differences : "nominal attributes");
+    for (const auto metric : {Metric::manhattan, Metric::chebyshev}) EXPECT_EQ(reason({.metric = metric}), differences);
+    for (const auto metric : {Metric::euclidean, Metric::cosine}) EXPECT_EQ(reason({.metric = metric}), "");
     EXPECT_EQ(reason({.missing = Missing::allowed}), "missing values");
     EXPECT_EQ(reason({.k = 1025}), "k above 1,024");
     DeviceInfo old = device_;
