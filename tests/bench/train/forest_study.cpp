@@ -71,6 +71,13 @@ ForestOptions parse(const std::string& text) {
     return o;
 }
 
+/// The matrix to those who know of a problem what callers know.
+Matrix untold(Matrix matrix) {
+    for (Column& column : matrix.columns)
+        if (!column.known) column.inert = true;
+    return matrix;
+}
+
 /// Choices by what a forest says of a problem.
 std::vector<std::size_t> order_of(const ChoiceForest& forest, const Rows& choices, std::span<const double> values) {
     std::vector<float> columns(forest.columns());
@@ -116,15 +123,22 @@ void held_out(const Study& study, const Trained& trained, const LearnOptions& op
         if (!matrix.log_times.empty()) impute(seen, fold.training);
         const Lesson lesson = whole_lesson(seen, fold.training, options);
         const Tree tree = learn(seen, fold.training, options);
-        const auto predicted = predict(seen, fold.training, seen.values_of(fold.held_out), options);
+        const auto values = seen.values_of(fold.held_out);
+        const auto predicted = predict(seen, fold.training, values, options);
+        const auto by_callers = predict(untold(seen), fold.training, values, options);
         std::map<std::string, std::vector<std::size_t>> picks;
         const std::size_t width = matrix.candidates.size();
         for (std::size_t i = 0; i < fold.held_out.size(); ++i) {
             const std::size_t p = fold.held_out[i];
             picks["0 tree"].push_back(chosen(matrix, p, tree.leaves[tree.leaf_of(matrix.row(p))].ranking));
-            Rows order = matrix.all_candidates();
-            std::erase_if(order, [&](std::size_t c) { return std::isnan(predicted[i * width + c]); });
-            std::ranges::stable_sort(order, {}, [&](std::size_t c) { return predicted[i * width + c]; });
+            const auto order_by = [&](const std::vector<double>& told) {
+                Rows order = matrix.all_candidates();
+                std::erase_if(order, [&](std::size_t c) { return std::isnan(told[i * width + c]); });
+                std::ranges::stable_sort(order, {}, [&](std::size_t c) { return told[i * width + c]; });
+                return order;
+            };
+            picks["1 surrogate, told what callers know"].push_back(chosen(matrix, p, order_by(by_callers)));
+            Rows order = order_by(predicted);
             picks["1 surrogate"].push_back(chosen(matrix, p, order));
             std::erase_if(order, [&](std::size_t c) { return std::ranges::find(choices, c) == choices.end(); });
             picks["2 surrogate, of the tree's variants"].push_back(chosen(matrix, p, order));
