@@ -35,7 +35,7 @@ struct ChoiceForest {
 
         float threshold = 0;          ///< at most that
         std::uint16_t input = kLeaf;  ///< or a sum: those come behind the inputs
-        std::uint16_t next = 0;       ///< nodes to skip where a test fails; of a leaf its place in the tree
+        std::uint16_t next = 0;       ///< nodes to skip where a test fails; of a leaf which of its tree's it is
     };
     struct Tree {
         std::uint32_t node = 0, leaf = 0;  ///< its first ones

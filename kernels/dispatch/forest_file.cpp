@@ -5,7 +5,9 @@
 #include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "kernels/core/selector.hpp"
 #include "kernels/json/bad_data.hpp"
@@ -14,7 +16,7 @@
 namespace espalier {
 namespace {
 
-constexpr std::string_view kFormat = "ESPFOR01";
+constexpr std::string_view kFormat = "ESPFOR02";
 constexpr std::size_t kLongestName = 255;
 constexpr const char* kCopyAgain = ": copy it anew, or run `espalier train --forests` again";
 
@@ -35,6 +37,7 @@ public:
         add(static_cast<std::uint8_t>(text.size()));
         bytes_ += text;
     }
+    void append(std::string_view bytes) { bytes_ += bytes; }
     std::string sealed() && {
         add(checksum(bytes_));
         return std::move(bytes_);
@@ -105,42 +108,73 @@ void read_inputs(Reader& reader, ForestFile& file) {
         forest.factors.push_back(static_cast<std::int8_t>(reader.get<std::uint8_t>()));
 }
 
-/// Every walk goes forward and ends in a leaf of its tree.
-void check_tree(const ChoiceForest& forest, std::size_t first, std::size_t end, std::size_t leaves) {
-    for (std::size_t at = first; at < end; ++at) {
-        const ChoiceForest::Node& node = forest.nodes[at];
+/// Nodes in pre-order, until every test has both of its branches: what follows a leaf is the second branch of the last
+/// test that lacks one. So every walk goes forward and ends in a leaf of its tree, whatever the bytes are.
+void read_nodes(Reader& reader, ChoiceForest& forest) {
+    constexpr std::size_t kMost = ChoiceForest::Node::kLeaf;  // of the leaves of a tree, and of the nodes to skip
+    std::vector<std::size_t> lacking;
+    for (std::uint16_t leaves = 0;;) {
+        ChoiceForest::Node node{.input = reader.get<std::uint16_t>()};
         const bool is_leaf = node.input == ChoiceForest::Node::kLeaf;
-        if (is_leaf ? node.next < leaves
-                    : node.input < forest.columns() && std::isfinite(node.threshold) && node.next > 1 &&
-                          node.next < end - at)
-            continue;
-        throw BadData("its node " + std::to_string(at) + " leads nowhere");
+        if (is_leaf)
+            node.next = leaves++;
+        else
+            node.threshold = std::bit_cast<float>(reader.get<std::uint32_t>());
+        if (leaves == kMost || (!is_leaf && node.input >= forest.columns()) || !std::isfinite(node.threshold))
+            throw BadData("its node " + std::to_string(forest.nodes.size()) + " leads nowhere");
+        if (!is_leaf) lacking.push_back(forest.nodes.size());
+        forest.nodes.push_back(node);
+        if (!is_leaf) continue;
+        if (lacking.empty()) return;
+        const std::size_t skipped = forest.nodes.size() - lacking.back();
+        if (skipped >= kMost) throw BadData("one of its trees is too large");
+        forest.nodes[lacking.back()].next = static_cast<std::uint16_t>(skipped);
+        lacking.pop_back();
     }
-    if (first == end) throw BadData("one of its trees is empty");
+}
+
+std::size_t leaves_of(std::span<const ChoiceForest::Node> nodes) {
+    return static_cast<std::size_t>(std::ranges::count(nodes, ChoiceForest::Node::kLeaf, &ChoiceForest::Node::input));
 }
 
 void read_trees(Reader& reader, ChoiceForest& forest) {
-    constexpr std::size_t kMostTrees = 256, kNodeBytes = 8;
-    std::vector<std::pair<std::size_t, std::size_t>> sizes;  // nodes and leaves
-    for (std::size_t left = reader.count(8, kMostTrees); left > 0; --left) {
-        const std::size_t nodes = reader.count(kNodeBytes, ForestFile::kMostBytes);
-        sizes.emplace_back(nodes, reader.count(forest.choices, ForestFile::kMostBytes));
+    constexpr std::size_t kMostTrees = 256;
+    std::uint32_t leaves = 0;
+    for (std::size_t left = reader.count(sizeof(ChoiceForest::Node::input), kMostTrees); left > 0; --left) {
+        const auto first = static_cast<std::uint32_t>(forest.nodes.size());
+        forest.trees.push_back({first, leaves});
+        read_nodes(reader, forest);
+        leaves += static_cast<std::uint32_t>(leaves_of(std::span(forest.nodes).subspan(first)));
     }
-    if (sizes.empty()) throw BadData("it has no trees");
-    std::size_t leaves = 0;
-    for (const auto& [nodes_of_tree, leaves_of_tree] : sizes) {
-        const std::size_t first = forest.nodes.size();
-        forest.trees.push_back({static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(leaves)});
-        for (std::size_t i = 0; i < nodes_of_tree; ++i) {
-            const auto threshold = std::bit_cast<float>(reader.get<std::uint32_t>());
-            const auto input = reader.get<std::uint16_t>(), next = reader.get<std::uint16_t>();
-            forest.nodes.push_back({threshold, input, next});
+    if (forest.trees.empty()) throw BadData("it has no trees");
+}
+
+/// Of each leaf a bit for every choice, set where its value is another one than in the leaf before, and these values.
+/// Neighbours are much alike: two thirds of all values are the same.
+void read_leaves(Reader& reader, ChoiceForest& forest) {
+    std::vector<std::uint8_t> values(forest.choices);
+    for (std::size_t left = leaves_of(forest.nodes); left > 0; --left) {
+        const std::string_view differs = reader.take((forest.choices + 7) / 8);
+        for (std::size_t c = 0; c < forest.choices; ++c)
+            if ((static_cast<unsigned char>(differs[c / 8]) >> c % 8 & 1) != 0) values[c] = reader.get<std::uint8_t>();
+        forest.leaves.insert(forest.leaves.end(), values.begin(), values.end());
+    }
+}
+
+void write_leaves(Writer& writer, const ChoiceForest& forest) {
+    const std::vector<std::uint8_t> none(forest.choices);
+    const std::uint8_t* before = none.data();
+    for (std::size_t first = 0; first < forest.leaves.size(); first += forest.choices) {
+        const std::uint8_t* const values = &forest.leaves[first];
+        std::string differs((forest.choices + 7) / 8, 0), others;
+        for (std::size_t c = 0; c < forest.choices; ++c) {
+            if (values[c] == before[c]) continue;
+            differs[c / 8] = static_cast<char>(differs[c / 8] | 1 << c % 8);
+            others += static_cast<char>(values[c]);
         }
-        check_tree(forest, first, forest.nodes.size(), leaves_of_tree);
-        leaves += leaves_of_tree;
+        writer.append(differs), writer.append(others);
+        before = values;
     }
-    const std::string_view values = reader.take(leaves * forest.choices);
-    forest.leaves.assign(values.begin(), values.end());
 }
 
 }  // namespace
@@ -156,7 +190,7 @@ ForestFile read_forest(std::string_view bytes) {
     }
     if (file.choices.empty()) throw BadData("it has no choices");
     file.forest.choices = file.choices.size();
-    read_trees(reader, file.forest);
+    read_trees(reader, file.forest), read_leaves(reader, file.forest);
     if (!reader.at_end()) throw BadData("there is more behind its end");
     return file;
 }
@@ -179,16 +213,11 @@ std::string forest_bytes(const ForestFile& file) {
     for (const ForestFile::Choice& choice : file.choices)
         writer.name(choice.variant), writer.name(choice.configuration);
     writer.count(forest.trees.size());
-    for (std::size_t t = 0; t < forest.trees.size(); ++t) {
-        const bool last = t + 1 == forest.trees.size();
-        writer.count((last ? forest.nodes.size() : forest.trees[t + 1].node) - forest.trees[t].node);
-        writer.count((last ? forest.leaves.size() / forest.choices : forest.trees[t + 1].leaf) - forest.trees[t].leaf);
-    }
     for (const ChoiceForest::Node& node : forest.nodes) {
-        writer.add(std::bit_cast<std::uint32_t>(node.threshold));
-        writer.add(node.input), writer.add(node.next);
+        writer.add(node.input);
+        if (node.input != ChoiceForest::Node::kLeaf) writer.add(std::bit_cast<std::uint32_t>(node.threshold));
     }
-    for (const std::uint8_t value : forest.leaves) writer.add(value);
+    write_leaves(writer, forest);
     return std::move(writer).sealed();
 }
 

@@ -12,8 +12,8 @@ namespace espalier {
 /// A forest as its file, <device-key>.forest, has it: of the right shape and within all limits, but its names not yet
 /// looked up. It goes with the tree that was trained from the same data.
 ///
-/// Little-endian: eight letters that name the format and its version, names and counts, the forest's arrays one after
-/// the other, and the CRC-64 of all before.
+/// Little-endian: eight letters that name the format and its version, names and counts, the trees' nodes, of each leaf
+/// what differs from the leaf before, and the CRC-64 of all before.
 struct ForestFile {
     struct Choice {
         std::string variant;

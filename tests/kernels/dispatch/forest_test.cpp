@@ -1,6 +1,8 @@
 // Forests that plans ask in place of a tree: their files, and what is decided by them.
 
+#include <algorithm>
 #include <random>
+#include <tuple>
 #include <utility>
 
 #include "kernels/dispatch/explain.hpp"
@@ -46,6 +48,45 @@ TEST(ForestFile, ReadsAsItWasWritten) {
     EXPECT_EQ(forest_bytes(read), bytes);
     EXPECT_EQ(read.forest.leaves, small_forest().forest.leaves);
     EXPECT_EQ(sealed(bytes), bytes);
+}
+
+/// Adds a branch of random shape, in pre-order, and its leaves, whose values are mostly those of the leaf before.
+void grow(ChoiceForest& forest, int depth, std::mt19937_64& random) {
+    const std::size_t at = forest.nodes.size(), leaves = forest.leaves.size() / forest.choices;
+    if (depth == 0 || random() % 4 == 0) {
+        forest.nodes.push_back({0, kLeaf, static_cast<std::uint16_t>(leaves - forest.trees.back().leaf)});
+        for (std::size_t c = 0; c < forest.choices; ++c)
+            forest.leaves.push_back(leaves == 0 || random() % 3 == 0
+                                        ? static_cast<std::uint8_t>(random())
+                                        : forest.leaves[forest.leaves.size() - forest.choices]);
+        return;
+    }
+    forest.nodes.push_back({static_cast<float>(random() % 100), static_cast<std::uint16_t>(random() % 4), 0});
+    grow(forest, depth - 1, random);
+    forest.nodes[at].next = static_cast<std::uint16_t>(forest.nodes.size() - at);
+    grow(forest, depth - 1, random);
+}
+
+TEST(ForestFile, KeepsTreesOfAnyShape) {
+    std::mt19937_64 random(2);
+    for (std::size_t choices = 1; choices < 40; ++choices) {
+        ForestFile file = small_forest();
+        file.choices.assign(choices, {"fast", "block=64"});
+        ChoiceForest& forest = file.forest;
+        forest.choices = choices;
+        forest.trees.clear(), forest.nodes.clear(), forest.leaves.clear();
+        for (int tree = 0; tree < 5; ++tree) {
+            forest.trees.push_back({static_cast<std::uint32_t>(forest.nodes.size()),
+                                    static_cast<std::uint32_t>(forest.leaves.size() / choices)});
+            grow(forest, tree * 2, random);
+        }
+        const ChoiceForest read = read_forest(forest_bytes(file)).forest;
+        EXPECT_EQ(read.leaves, forest.leaves) << choices;
+        const auto of_node = [](const ChoiceForest::Node& n) { return std::tuple(n.threshold, n.input, n.next); };
+        EXPECT_TRUE(std::ranges::equal(read.nodes, forest.nodes, {}, of_node, of_node)) << choices;
+        const auto of_tree = [](const ChoiceForest::Tree& t) { return std::pair(t.node, t.leaf); };
+        EXPECT_TRUE(std::ranges::equal(read.trees, forest.trees, {}, of_tree, of_tree)) << choices;
+    }
 }
 
 TEST(ForestFile, DamageIsRefused) {
