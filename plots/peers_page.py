@@ -17,7 +17,8 @@ HEAD = """Everyone's samples of a problem are interleaved in one run of `scripts
 how many times as long the fastest peer takes. CUB's batched top-k lists the k smallest unsorted and any of equal
 elements; ours are sorted, but for `order=any`. Peers in Python are called within the sweep's own process, on the same
 arrays. *Earlier source*: our variant has changed since, and `known_stale.json` does not say that its time still holds.
-Each family shows its least ratio and every one below 1; the page of `espalier report` has all of them.
+*Untimed*: today's choice is another one than was timed. Each family shows its least ratio and every one below 1;
+`espalier report` has all.
 
 """
 SPREAD = """
@@ -60,18 +61,27 @@ def lines_of(family: measured.Family) -> list[tuple[float, str]]:
     return sorted(lines, key=lambda line: line[0])
 
 
-def family_rows(device: str, name: str, lines: list[tuple[float, str]]) -> str:
+def untimed(family: measured.Family) -> int:
+    """How many problems have peers, but no time of today's choice."""
+    chosen = chosen_cases(family)
+    return sum(bool(family.peers_of(problem)) for problem in family.best() if problem not in chosen)
+
+
+def family_rows(device: str, name: str, lines: list[tuple[float, str]], untimed: int) -> str:
     """The family's row with its least ratio, and a row for each further problem that is close."""
     ahead = sum(ratio > 1 for ratio, _ in lines)
+    left_out = f", {untimed} untimed" if untimed else ""
+    if not lines:
+        return f"| {device} | {name} | 0 of 0{left_out} | – | – | – | – |\n"
     least, most = (f"{lines[at][0]:.2f}" for at in (0, -1))
     ratios = least if len(lines) == 1 else f"{least}–{most}"
     close = "".join(f"| | | | {ratio:.2f} | {cells}\n" for ratio, cells in lines[1:] if ratio < CLOSE)
-    return f"| {device} | {name} | {ahead} of {len(lines)} | {ratios} | {lines[0][1]}\n{close}"
+    return f"| {device} | {name} | {ahead} of {len(lines)}{left_out} | {ratios} | {lines[0][1]}\n{close}"
 
 
 def device_lines(peers: dict[str, measured.Family]) -> dict[str, list[tuple[float, str]]]:
-    """By family."""
-    return {name: lines for name, family in peers.items() if (lines := lines_of(family))}
+    """By family, of those that have peers."""
+    return {name: lines for name, family in peers.items() if (lines := lines_of(family)) or untimed(family)}
 
 
 @dataclass
@@ -109,16 +119,17 @@ def spread_section(families: dict[str, dict[str, measured.Family]]) -> str:
 def finding(devices: dict[str, dict[str, list[tuple[float, str]]]]) -> str:
     ratios = {(key, name): [ratio for ratio, _ in lines] for key, families in devices.items()
               for name, lines in families.items()}
-    behind = [f"{sum(ratio <= 1 for ratio in of)} of `{name}` on {key}" for (key, name), of in ratios.items() if of[0] <= 1]
+    behind = [f"{sum(ratio <= 1 for ratio in of)} of `{name}` on {key}" for (key, name), of in ratios.items() if of and of[0] <= 1]
     together = [ratio for of in ratios.values() for ratio in of]
     text = f"**Ahead at {sum(ratio > 1 for ratio in together)} of {len(together)} problems**"
-    return textwrap.fill(text + (f"; the others are {', '.join(behind)}" if behind else "") + ".", 120) + "\n\n"
+    return textwrap.fill(text + (f"; the others are {', '.join(behind)}" if behind else "") + ".", 120,
+                         break_on_hyphens=False) + "\n\n"
 
 
 def peers_page(folders: list[Path], exports: Path) -> str:
     families = {folder.name: measured.load_device(folder, exports / folder.name).peers for folder in folders}
     devices = {key: device_lines(peers) for key, peers in families.items()}
-    rows = "".join(family_rows("" if at else key, name, lines) for key, of in devices.items()
+    rows = "".join(family_rows("" if at else key, name, lines, untimed(families[key][name])) for key, of in devices.items()
                    for at, (name, lines) in enumerate(of.items()))
     return (TITLE + finding(devices) + HEAD + "| device | family | ahead | ratios | least at | ours | fastest peer |\n"
             "|---|---|---|---|---|---|---|\n" + rows + spread_section(families))

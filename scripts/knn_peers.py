@@ -12,6 +12,7 @@ import argparse
 import dataclasses
 import importlib
 import json
+import math
 import os
 import pathlib
 import random
@@ -81,7 +82,7 @@ FLUSHED_BYTES = 256 << 20  # as knn_runner.cpp
 FEATURES = ("queries,points,dims,k,classes,metric,missing,vote,task,queries_in,data,distances,terms").split(",")
 CATEGORIES = {"euclidean": 0, "none": 0, "majority": 0, "classification": 0, "device": 0, "cosine": 4}
 DATA = ["whole", "continuous"] + [kind for kind in knn_data.KINDS if kind != "uniform"]  # as kernels/problems/knn.hpp
-PAUSE = 0.03  # seconds until the threads of whoever had its turn sleep: OpenBLAS has them wait for 26 ms
+LONGEST_REST = 2.0  # seconds
 
 
 # --- a peer's process ---------------------------------------------------------------------------------------------
@@ -220,9 +221,23 @@ class Candidate:
             sys.exit(f"{self.name} ended with code {self.process.wait()}: see above")
         return answer
 
+    def cpu_seconds(self):
+        """Of all its threads until now; the clock is clock_getcpuclockid's of another process."""
+        return time.clock_gettime(~self.process.pid << 3 | 2)
+
     def end(self):
         self.process.stdin.close()
         self.process.wait()
+
+
+def rest(candidates):
+    """Returns when nobody's threads run any more. OpenBLAS's stay on their processors for 26 to 100 ms after a call, by the
+    machine, and OpenMP's for less; whoever is next would lack these processors."""
+    until = time.monotonic() + LONGEST_REST
+    before = -math.inf
+    while (now := sum(candidate.cpu_seconds() for candidate in candidates)) - before > 0.0005 and time.monotonic() < until:
+        before = now
+        time.sleep(0.01)
 
 
 def median_interval(times):
@@ -347,7 +362,7 @@ def compare(arguments, folder, problem):
     while time.monotonic() < until or len(candidates[0].times) < 3:
         random.shuffle(order)
         for candidate in order:
-            time.sleep(PAUSE)
+            rest(candidates)
             candidate.times.append(int(candidate.ask("run")))
     for candidate in candidates:
         candidate.end()
@@ -392,9 +407,9 @@ def parsed_problem(text):
 
 
 def keep_device(kept):
-    """What the device was, for whoever reads its peers alone."""
+    """What the device is, for whoever reads its peers alone: choices go by it, so it is the latest description."""
     known, copy = kept / "device.json", kept / "peers" / "device.json"
-    if known.exists() and not copy.exists():
+    if known.exists():
         shutil.copyfile(known, copy)
 
 

@@ -111,23 +111,23 @@ void read_inputs(Reader& reader, ForestFile& file) {
 /// Nodes in pre-order, until every test has both of its branches: what follows a leaf is the second branch of the last
 /// test that lacks one. So every walk goes forward and ends in a leaf of its tree, whatever the bytes are.
 void read_nodes(Reader& reader, ChoiceForest& forest) {
-    constexpr std::size_t kMost = ChoiceForest::Node::kLeaf;  // of the leaves of a tree, and of the nodes to skip
+    constexpr std::size_t kMost = 0xFFFF;  // leaves, and nodes to skip: both have 16 bits
     std::vector<std::size_t> lacking;
-    for (std::uint16_t leaves = 0;;) {
-        ChoiceForest::Node node{.input = reader.get<std::uint16_t>()};
-        const bool is_leaf = node.input == ChoiceForest::Node::kLeaf;
-        if (is_leaf)
-            node.next = leaves++;
-        else
-            node.threshold = std::bit_cast<float>(reader.get<std::uint32_t>());
-        if (leaves == kMost || (!is_leaf && node.input >= forest.columns()) || !std::isfinite(node.threshold))
-            throw BadData("its node " + std::to_string(forest.nodes.size()) + " leads nowhere");
-        if (!is_leaf) lacking.push_back(forest.nodes.size());
-        forest.nodes.push_back(node);
-        if (!is_leaf) continue;
+    std::size_t leaves = 0;
+    while (true) {
+        const auto input = reader.get<std::uint16_t>();
+        if (input != ChoiceForest::Node::kLeaf) {
+            const auto threshold = std::bit_cast<float>(reader.get<std::uint32_t>());
+            if (input >= forest.columns() || !std::isfinite(threshold))
+                throw BadData("its node " + std::to_string(forest.nodes.size()) + " asks for what there is not");
+            lacking.push_back(forest.nodes.size());
+            forest.nodes.push_back({threshold, input, 0});
+            continue;
+        }
+        forest.nodes.push_back({.next = static_cast<std::uint16_t>(leaves++)});
         if (lacking.empty()) return;
         const std::size_t skipped = forest.nodes.size() - lacking.back();
-        if (skipped >= kMost) throw BadData("one of its trees is too large");
+        if (leaves > kMost || skipped > kMost) throw BadData("one of its trees is too large");
         forest.nodes[lacking.back()].next = static_cast<std::uint16_t>(skipped);
         lacking.pop_back();
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""docs/performance/peers.md has a row of every problem whose choice was timed beside the peers."""
+"""docs/performance/peers.md has a row of every problem whose choice was timed beside the peers, and counts the others."""
 
 import sys
 import tempfile
@@ -32,6 +32,7 @@ class Rows(unittest.TestCase):
         row = "| dot | 1 of 1 | 3.00 | `elements=8` | ours 0.001{} | cub 0.003 |"
         self.assertIn(row.format(""), page("ours", "0"))
         self.assertIn(row.format(", earlier source"), page("ours", "1"))
+        self.assertIn("| key | dot | 0 of 0, 1 untimed | – | – | – | – |", page("newer", ""))
         self.assertNotIn("elements=8", page("newer", ""))
 
     def test_say_what_data_cost_and_where_peers_are_right(self):

@@ -8,7 +8,9 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+from unittest import mock
 
 RUNNER, PROGRAM = sys.argv[1:]
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "knn_peers.py"
@@ -82,6 +84,39 @@ class File(unittest.TestCase):
             middle, low, high = knn_peers.median_interval(times)
             self.assertTrue(low <= middle <= high)
         self.assertEqual((middle, low, high), (51, 41, 61))
+
+    def test_the_description_beside_the_peers_is_the_latest(self):
+        with tempfile.TemporaryDirectory() as name:
+            kept = pathlib.Path(name)
+            (kept / "peers").mkdir()
+            for text in ("one", "another"):
+                (kept / "device.json").write_text(text)
+                knn_peers.keep_device(kept)
+                self.assertEqual((kept / "peers/device.json").read_text(), text)
+
+
+class Turns(unittest.TestCase):
+    def test_begin_when_nobody_runs_any_more(self):
+        spins = "import sys, time\nprint('on', flush=True)\nwhile time.process_time() < 0.3: pass\nsys.stdin.read()"
+
+        def seconds_when_done():
+            spinner = knn_peers.Candidate("spinner", [sys.executable, "-c", spins], None)
+            knn_peers.rest([spinner])
+            seconds = spinner.cpu_seconds()
+            spinner.end()
+            return seconds
+
+        # On a machine with other work a spinning thread may not get a processor for a while, either.
+        self.assertTrue(any(seconds_when_done() >= 0.3 for _ in range(5)))
+
+    def test_begin_although_somebody_always_runs(self):
+        class Busy:
+            cpu_seconds = staticmethod(time.monotonic)
+
+        begin = time.monotonic()
+        with mock.patch.object(knn_peers, "LONGEST_REST", 0.1):
+            knn_peers.rest([Busy()])
+        self.assertGreaterEqual(time.monotonic() - begin, 0.1)
 
 
 if __name__ == "__main__":
