@@ -46,42 +46,48 @@ def chosen_cases(family: measured.Family) -> dict[str, measured.Case]:
     return {problem: case for problem, case in found.items() if case}
 
 
-def lines_of(family: measured.Family) -> list[tuple[float, str]]:
-    """Of each problem the ratio, and the cells that say which problem, ours and the peer; the least ratio first."""
-    lines = []
-    for problem, ours in chosen_cases(family).items():
-        peers, best, choice = family.peers_of(problem), family.winner(problem), family.choices[problem]
-        if not peers:
+@dataclass
+class Beside:
+    """A family's problems that have peers."""
+    lines: list[tuple[float, str]]  # the ratio, the least first, and cells: which problem, ours and the peer
+    untimed: int  # so many more have no time of today's choice
+
+    @property
+    def ahead(self) -> int:
+        return sum(ratio > 1 for ratio, _ in self.lines)
+
+
+def beside_peers(family: measured.Family) -> Beside:
+    lines, untimed, chosen = [], 0, chosen_cases(family)
+    for problem in family.best():
+        peers, ours = family.peers_of(problem), chosen.get(problem)
+        if not peers or not ours:
+            untimed += bool(peers)
             continue
+        best, choice = family.winner(problem), family.choices[problem]
         other = "" if best is ours else f" ({best.variant} {milliseconds(best)})"
         earlier = ", earlier source" if choice.earlier_source else ""
         lines.append((peers[0].time / ours.time,
                       f"`{problem}` | {ours.variant} {milliseconds(ours)}{other}{earlier} | "
                       f"{peers[0].variant.removeprefix('peer_')} {milliseconds(peers[0])} |"))
-    return sorted(lines, key=lambda line: line[0])
+    return Beside(sorted(lines, key=lambda line: line[0]), untimed)
 
 
-def untimed(family: measured.Family) -> int:
-    """How many problems have peers, but no time of today's choice."""
-    chosen = chosen_cases(family)
-    return sum(bool(family.peers_of(problem)) for problem in family.best() if problem not in chosen)
-
-
-def family_rows(device: str, name: str, lines: list[tuple[float, str]], untimed: int) -> str:
+def family_rows(device: str, name: str, of: Beside) -> str:
     """The family's row with its least ratio, and a row for each further problem that is close."""
-    ahead = sum(ratio > 1 for ratio, _ in lines)
-    left_out = f", {untimed} untimed" if untimed else ""
-    if not lines:
-        return f"| {device} | {name} | 0 of 0{left_out} | – | – | – | – |\n"
-    least, most = (f"{lines[at][0]:.2f}" for at in (0, -1))
-    ratios = least if len(lines) == 1 else f"{least}–{most}"
-    close = "".join(f"| | | | {ratio:.2f} | {cells}\n" for ratio, cells in lines[1:] if ratio < CLOSE)
-    return f"| {device} | {name} | {ahead} of {len(lines)}{left_out} | {ratios} | {lines[0][1]}\n{close}"
+    ahead = f"{of.ahead} of {len(of.lines)}" + (f", {of.untimed} untimed" if of.untimed else "")
+    if not of.lines:
+        return f"| {device} | {name} | {ahead} | – | – | – | – |\n"
+    least, most = (f"{of.lines[at][0]:.2f}" for at in (0, -1))
+    ratios = least if len(of.lines) == 1 else f"{least}–{most}"
+    close = "".join(f"| | | | {ratio:.2f} | {cells}\n" for ratio, cells in of.lines[1:] if ratio < CLOSE)
+    return f"| {device} | {name} | {ahead} | {ratios} | {of.lines[0][1]}\n{close}"
 
 
-def device_lines(peers: dict[str, measured.Family]) -> dict[str, list[tuple[float, str]]]:
-    """By family, of those that have peers."""
-    return {name: lines for name, family in peers.items() if (lines := lines_of(family)) or untimed(family)}
+def by_family(peers: dict[str, measured.Family]) -> dict[str, Beside]:
+    """Of those that have peers."""
+    found = {name: beside_peers(family) for name, family in peers.items()}
+    return {name: of for name, of in found.items() if of.lines or of.untimed}
 
 
 @dataclass
@@ -116,20 +122,18 @@ def spread_section(families: dict[str, dict[str, measured.Family]]) -> str:
     return SPREAD + "".join(rows) if rows else ""
 
 
-def finding(devices: dict[str, dict[str, list[tuple[float, str]]]]) -> str:
-    ratios = {(key, name): [ratio for ratio, _ in lines] for key, families in devices.items()
-              for name, lines in families.items()}
-    behind = [f"{sum(ratio <= 1 for ratio in of)} of `{name}` on {key}" for (key, name), of in ratios.items() if of and of[0] <= 1]
-    together = [ratio for of in ratios.values() for ratio in of]
-    text = f"**Ahead at {sum(ratio > 1 for ratio in together)} of {len(together)} problems**"
+def finding(devices: dict[str, dict[str, Beside]]) -> str:
+    all_of = [(f"`{name}` on {key}", of) for key, families in devices.items() for name, of in families.items()]
+    behind = [f"{len(of.lines) - of.ahead} of {where}" for where, of in all_of if of.ahead < len(of.lines)]
+    text = f"**Ahead at {sum(of.ahead for _, of in all_of)} of {sum(len(of.lines) for _, of in all_of)} problems**"
     return textwrap.fill(text + (f"; the others are {', '.join(behind)}" if behind else "") + ".", 120,
                          break_on_hyphens=False) + "\n\n"
 
 
 def peers_page(folders: list[Path], exports: Path) -> str:
     families = {folder.name: measured.load_device(folder, exports / folder.name).peers for folder in folders}
-    devices = {key: device_lines(peers) for key, peers in families.items()}
-    rows = "".join(family_rows("" if at else key, name, lines, untimed(families[key][name])) for key, of in devices.items()
-                   for at, (name, lines) in enumerate(of.items()))
+    devices = {key: by_family(peers) for key, peers in families.items()}
+    rows = "".join(family_rows("" if at else key, name, of) for key, families_of in devices.items()
+                   for at, (name, of) in enumerate(families_of.items()))
     return (TITLE + finding(devices) + HEAD + "| device | family | ahead | ratios | least at | ours | fastest peer |\n"
             "|---|---|---|---|---|---|---|\n" + rows + spread_section(families))

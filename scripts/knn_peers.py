@@ -231,13 +231,14 @@ class Candidate:
 
 
 def rest(candidates):
-    """Returns when nobody's threads run any more. OpenBLAS's stay on their processors for 26 to 100 ms after a call, by the
-    machine, and OpenMP's for less; whoever is next would lack these processors."""
+    """Returns when nobody's threads run any more, but for a twentieth of ten milliseconds. OpenBLAS's stay on a processor
+    for 26 to 100 ms after a call, by the machine, OpenMP's for less; whoever is next would lack it."""
     until = time.monotonic() + LONGEST_REST
-    before = -math.inf
-    while (now := sum(candidate.cpu_seconds() for candidate in candidates)) - before > 0.0005 and time.monotonic() < until:
-        before = now
+    used, before = math.inf, 0
+    while used - before > 0.0005 and time.monotonic() < until:
+        before = sum(candidate.cpu_seconds() for candidate in candidates)
         time.sleep(0.01)
+        used = sum(candidate.cpu_seconds() for candidate in candidates)
 
 
 def median_interval(times):

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <concepts>
 #include <cstdint>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -109,8 +108,9 @@ void read_inputs(Reader& reader, ForestFile& file) {
 }
 
 /// Nodes in pre-order, until every test has both of its branches: what follows a leaf is the second branch of the last
-/// test that lacks one. So every walk goes forward and ends in a leaf of its tree, whatever the bytes are.
-void read_nodes(Reader& reader, ChoiceForest& forest) {
+/// test that lacks one. So every walk goes forward and ends in a leaf of its tree, whatever the bytes are. Returns the
+/// number of leaves.
+std::size_t read_nodes(Reader& reader, ChoiceForest& forest) {
     constexpr std::size_t kMost = 0xFFFF;  // leaves, and nodes to skip: both have 16 bits
     std::vector<std::size_t> lacking;
     std::size_t leaves = 0;
@@ -125,7 +125,7 @@ void read_nodes(Reader& reader, ChoiceForest& forest) {
             continue;
         }
         forest.nodes.push_back({.next = static_cast<std::uint16_t>(leaves++)});
-        if (lacking.empty()) return;
+        if (lacking.empty()) return leaves;
         const std::size_t skipped = forest.nodes.size() - lacking.back();
         if (leaves > kMost || skipped > kMost) throw BadData("one of its trees is too large");
         forest.nodes[lacking.back()].next = static_cast<std::uint16_t>(skipped);
@@ -133,27 +133,22 @@ void read_nodes(Reader& reader, ChoiceForest& forest) {
     }
 }
 
-std::size_t leaves_of(std::span<const ChoiceForest::Node> nodes) {
-    return static_cast<std::size_t>(std::ranges::count(nodes, ChoiceForest::Node::kLeaf, &ChoiceForest::Node::input));
-}
-
-void read_trees(Reader& reader, ChoiceForest& forest) {
+std::size_t read_trees(Reader& reader, ChoiceForest& forest) {
     constexpr std::size_t kMostTrees = 256;
-    std::uint32_t leaves = 0;
+    std::size_t leaves = 0;
     for (std::size_t left = reader.count(sizeof(ChoiceForest::Node::input), kMostTrees); left > 0; --left) {
-        const auto first = static_cast<std::uint32_t>(forest.nodes.size());
-        forest.trees.push_back({first, leaves});
-        read_nodes(reader, forest);
-        leaves += static_cast<std::uint32_t>(leaves_of(std::span(forest.nodes).subspan(first)));
+        forest.trees.push_back({static_cast<std::uint32_t>(forest.nodes.size()), static_cast<std::uint32_t>(leaves)});
+        leaves += read_nodes(reader, forest);
     }
     if (forest.trees.empty()) throw BadData("it has no trees");
+    return leaves;
 }
 
 /// Of each leaf a bit for every choice, set where its value is another one than in the leaf before, and these values.
 /// Neighbours are much alike: two thirds of all values are the same.
-void read_leaves(Reader& reader, ChoiceForest& forest) {
+void read_leaves(Reader& reader, std::size_t leaves, ChoiceForest& forest) {
     std::vector<std::uint8_t> values(forest.choices);
-    for (std::size_t left = leaves_of(forest.nodes); left > 0; --left) {
+    for (std::size_t left = leaves; left > 0; --left) {
         const std::string_view differs = reader.take((forest.choices + 7) / 8);
         for (std::size_t c = 0; c < forest.choices; ++c)
             if ((static_cast<unsigned char>(differs[c / 8]) >> c % 8 & 1) != 0) values[c] = reader.get<std::uint8_t>();
@@ -190,7 +185,7 @@ ForestFile read_forest(std::string_view bytes) {
     }
     if (file.choices.empty()) throw BadData("it has no choices");
     file.forest.choices = file.choices.size();
-    read_trees(reader, file.forest), read_leaves(reader, file.forest);
+    read_leaves(reader, read_trees(reader, file.forest), file.forest);
     if (!reader.at_end()) throw BadData("there is more behind its end");
     return file;
 }

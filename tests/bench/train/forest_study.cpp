@@ -1,6 +1,6 @@
 // What plans that predict would cost: for forests of several sizes and ways of growing, the regret of their best choice
 // on problems that were held out in ten folds, beside that of the tree and of the surrogate that both are distilled
-// from, and on unseen problems.
+// from, which is told all of a problem or what callers know, and on unseen problems.
 //
 //   forest_study [SETTING=VALUE] ...
 //
