@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -321,6 +322,31 @@ TEST_P(Few, ManyThatLieCloseTogether) {
         expect_two_stages({.queries = 20, .points = 3000, .dims = 2, .k = 5}, some_beside_others,
                           "one of " + std::to_string(every));
     }
+}
+
+TEST_P(Few, ManyCopiesOfFewPoints) {
+    for (const auto metric : {Metric::euclidean, Metric::cosine})
+        for (const std::int64_t queries : {17, 70})
+            expect_two_stages(
+                {.queries = queries, .points = 5000, .dims = 4, .k = 10, .metric = metric},
+                [](std::int64_t item, std::int64_t attribute, std::mt19937&) {
+                    return static_cast<float>((item % 3 + 1) * (attribute + 2) % 7);
+                },
+                std::to_string(queries) + " queries");
+}
+
+/// Of one multiprocessor, whose two blocks of small groups have a slice each.
+TEST(FewScreened, GivenUpAreSearchedForByGroupsAsLargeAsTheyAreMany) {
+    const auto groups = [](std::int64_t queries, std::int64_t points, bool may_be_large = true) {
+        const few::GivenUpCut cut = few::cut_of_given_up(queries, points, 2, may_be_large);
+        return std::array<std::int64_t, 3>{cut.groups, cut.each, cut.per_thread};
+    };
+    EXPECT_EQ(groups(0, 7000), (std::array<std::int64_t, 3>{1, 8, 4}));
+    EXPECT_EQ(groups(16, 7000), (std::array<std::int64_t, 3>{2, 8, 4}));
+    EXPECT_EQ(groups(17, 7000), (std::array<std::int64_t, 3>{1, 32, 4}));
+    EXPECT_EQ(groups(70, 7000), (std::array<std::int64_t, 3>{3, 32, 4}));
+    EXPECT_EQ(groups(70, 7000, false), (std::array<std::int64_t, 3>{9, 8, 4})) << "no room for large ones";
+    EXPECT_EQ(groups(17, 2000), (std::array<std::int64_t, 3>{3, 8, 1})) << "too few points for wide tiles";
 }
 
 /// The bound's share of the norms holds for sums that lose all that tensor cores may lose.

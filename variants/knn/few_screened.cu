@@ -52,9 +52,11 @@ void search_directly(const Context& context, const Problem& problem, const Buffe
     search.share = layout.direct.share;
     search.k = static_cast<std::int32_t>(problem.k), search.length = layout.length;
     search.listed_count = given_up, search.listed = given_up + 1;
+    const bool may_be_large = few::may_be_large(search.length, context.device);
     const dim3 blocks(static_cast<unsigned>(std::max(search.groups, search.slices)));
     const auto launch = [&](auto kernel, std::size_t bytes) {
-        device::launch(kernel, blocks, dim3(few::kThreads), bytes, context.stream, search, problem, buffers);
+        device::launch(kernel, blocks, dim3(few::kThreads), bytes, context.stream, search, problem, buffers,
+                       may_be_large);
     };
     if (layout.direct.each == 1) {
         launch(few::search_given_up<metric, 1, 1>, few::shared_bytes<1, 1>(search.length));
@@ -63,10 +65,13 @@ void search_directly(const Context& context, const Problem& problem, const Buffe
             launch(few::search_given_up<metric, few::kGroup, 1>, few::shared_bytes<few::kGroup, 1>(search.length));
         if (few::is_wide(problem.points, search.slices, search.groups))
             launch(few::search_given_up<metric, few::kGroup, 4>, few::shared_bytes<few::kGroup, 4>(search.length));
+        if (few::cut_of_given_up(problem.queries, problem.points, search.slices, may_be_large).each > few::kGroup)
+            launch(few::search_given_up<metric, few::kLargeGroup, 4>,
+                   few::shared_bytes<few::kLargeGroup, 4>(search.length));
     }
     if (search.slices > 1)
         device::launch(few::vote_of_given_up, dim3(static_cast<unsigned>(problem.queries)), dim3(few::kMergeThreads),
-                       few::merge_bytes(search.length), context.stream, search, problem, buffers);
+                       few::merge_bytes(search.length), context.stream, search, problem, buffers, may_be_large);
 }
 
 template <Metric metric>

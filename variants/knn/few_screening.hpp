@@ -61,10 +61,29 @@ constexpr bool surely_farther(double value, double square, double kth_sum, doubl
     }
 }
 
+/// Queries that are given up are searched for by groups of 8, of which a multiprocessor has two blocks, or, where they
+/// are many, of 32, of which it has one.
+inline constexpr int kGroup = 8, kLargeGroup = 32, kWideTile = 4 * kThreads;
+
 /// Whether the slices of those given up, where one group of them has `slices`, fill wide tiles.
-inline constexpr int kGroup = 8, kWideTile = 4 * kThreads;
 constexpr bool is_wide(std::int64_t points, std::int64_t slices, std::int64_t groups) {
     return divided_up(points, std::max<std::int64_t>(slices / groups, 1)) >= 2 * kWideTile;
+}
+
+/// How the search for some that are given up is cut.
+struct GivenUpCut {
+    int each, per_thread;         ///< queries of a block, points of a thread at once
+    std::int64_t groups, slices;  ///< of the points, for all groups together
+};
+
+/// For `queries` of them, where groups of 8 have `slices`.
+constexpr GivenUpCut cut_of_given_up(std::int64_t queries, std::int64_t points, std::int64_t slices,
+                                     bool may_be_large) {
+    if (const std::int64_t large = divided_up(queries, kLargeGroup);
+        may_be_large && queries > 2 * kGroup && is_wide(points, slices / 2, large))
+        return {kLargeGroup, 4, large, slices / 2};
+    const std::int64_t groups = std::max<std::int64_t>(divided_up(queries, kGroup), 1);
+    return {kGroup, is_wide(points, slices, groups) ? 4 : 1, groups, slices};
 }
 
 inline constexpr int kScreened = 32;  ///< queries of a block

@@ -165,28 +165,36 @@ __global__ void __launch_bounds__(kMergeThreads)
         given_up[1 + atomicAdd(given_up, 1)] = static_cast<std::int32_t>(query);
 }
 
-/// Cuts the search of those given up for as many as they are: `search.slices` are for one group. Returns whether tiles
-/// are wide.
-__device__ inline bool cut_for_given_up(FewSearch& search) {
-    const std::int64_t groups = max(divided_up(search.searched(), kGroup), std::int64_t{1});
-    const bool wide = is_wide(search.points, search.slices, groups);
-    const PointSlices cut(search.points, search.slices / groups, wide ? kWideTile : kThreads);
-    search.groups = groups, search.share = cut.share, search.slices = cut.count;
-    return wide;
+/// Whether a block has room for a large group of those given up.
+inline bool may_be_large(std::int32_t length, const DeviceInfo& device) {
+    const std::size_t bytes = shared_bytes<kLargeGroup, 4>(length) + sizeof(BlockSpace<kLargeGroup>);
+    return bytes <= device.shared_per_block_optin;
 }
 
-/// Launched for wide tiles and others where there may be both; one of them has nothing to do.
+/// Cuts the search of those given up for as many as they are: `search.slices` are for one group of 8.
+__device__ inline GivenUpCut cut_for_given_up(FewSearch& search, bool may_be_large) {
+    const GivenUpCut cut = cut_of_given_up(search.searched(), search.points, search.slices, may_be_large);
+    const PointSlices slices(search.points, cut.slices / cut.groups, std::int64_t{kThreads} * cut.per_thread);
+    search.groups = cut.groups, search.share = slices.share, search.slices = slices.count;
+    return cut;
+}
+
+/// Launched for every cut that there may be; all but one of them have nothing to do.
 template <Metric metric, int each, int per_thread>
 __global__ void __launch_bounds__(kThreads, blocks_per_sm(each))
-    search_given_up(FewSearch search, Problem problem, Buffers buffers) {
-    if (each > 1 && cut_for_given_up(search) != (per_thread > 1)) return;
+    search_given_up(FewSearch search, Problem problem, Buffers buffers, bool may_be_large) {
+    if (each > 1) {
+        const GivenUpCut cut = cut_for_given_up(search, may_be_large);
+        if (cut.each != each || cut.per_thread != per_thread) return;
+    }
     if (blockIdx.x >= search.groups * search.slices) return;
     search_slice<metric, Missing::none, each, per_thread>(search, distance::AllNumeric(), problem, buffers);
 }
 
 /// Where there is one slice its blocks have voted.
-__global__ void __launch_bounds__(kMergeThreads) vote_of_given_up(FewSearch search, Problem problem, Buffers buffers) {
-    if (search.queries > 1) static_cast<void>(cut_for_given_up(search));
+__global__ void __launch_bounds__(kMergeThreads)
+    vote_of_given_up(FewSearch search, Problem problem, Buffers buffers, bool may_be_large) {
+    if (search.queries > 1) static_cast<void>(cut_for_given_up(search, may_be_large));
     if (search.slices > 1) vote_of_slices(search, problem, buffers);
 }
 
