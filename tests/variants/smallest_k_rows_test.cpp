@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -26,6 +27,8 @@ Variant<Problem> split_rows();
 Variant<Problem> warp_cut_rows();
 Variant<Problem> block_cut_rows();
 Variant<Problem> block_rank_rows();
+Variant<Problem> cpu_avx2();
+Variant<Problem> cpu_avx512();
 Variant<Problem> cpu_minima_avx2();
 Variant<Problem> cpu_minima_avx512();
 }  // namespace espalier::smallest_k
@@ -254,10 +257,11 @@ INSTANTIATE_TEST_SUITE_P(Values, SmallestKRows,
                                          RowsOfFewValues{"NaN", {Floats::quiet_NaN()}}),
                          [](const auto& instance) { return "Values" + std::to_string(instance.index); });
 
-/// Rows that bounds of blocks may go wrong at: their orders, numbers that are few among NaN, and ends of the numbers.
+/// Rows that bounds of blocks and of samples may go wrong at: their orders, numbers that are few among NaN, ends of the
+/// numbers, and what falls at first, down to many equals, to NaN, or to where it rises again, or does so in waves.
 std::vector<std::vector<float>> rows_for_bounds(std::size_t columns) {
     std::mt19937 random(static_cast<unsigned>(columns));
-    std::vector<std::vector<float>> rows(8, std::vector<float>(columns));
+    std::vector<std::vector<float>> rows(12, std::vector<float>(columns));
     for (std::size_t i = 0; i < columns; ++i) {
         const auto x = static_cast<float>(random() >> 8) * 0x1p-24F - 0.25F;
         rows[0][i] = x;
@@ -268,15 +272,20 @@ std::vector<std::vector<float>> rows_for_bounds(std::size_t columns) {
         rows[5][i] = random() % 2 ? Floats::infinity() : random() % 100 == 0 ? x : Floats::quiet_NaN();
         rows[6][i] = i * 2 < columns ? x : -Floats::infinity();
         rows[7][i] = random() % 2 ? -0.0F : 0.0F;
+        const auto left = static_cast<float>(columns - i), half = static_cast<float>(columns / 2);
+        rows[8][i] = std::max(left, half);
+        rows[9][i] = left > half ? left : Floats::quiet_NaN();
+        rows[10][i] = std::fabs(left - half / 2);
+        rows[11][i] = left - static_cast<float>(i % 512 * 3);
     }
     return rows;
 }
 
-/// The rows twice and the first once more: sixteen that are transposed together, and a rest.
-TEST(SmallestKMinima, BoundNothingAway) {
+/// The rows twice and the first once more: sixteen that are taken together, and a rest.
+TEST(SmallestKOnCpu, BoundsNothingAway) {
     const DeviceInfo cpu = device::describe_cpu();
     int tried = 0;
-    for (const Variant<Problem>& variant : {cpu_minima_avx2(), cpu_minima_avx512()})
+    for (const Variant<Problem>& variant : {cpu_avx2(), cpu_avx512(), cpu_minima_avx2(), cpu_minima_avx512()})
         for (const std::int64_t columns : {1, 31, 32, 33, 1000, 8191, 8192, 8193, 20'000}) {
             const auto kinds = rows_for_bounds(static_cast<std::size_t>(columns));
             const auto rows = static_cast<std::int64_t>(2 * kinds.size() + 1);
@@ -286,7 +295,8 @@ TEST(SmallestKMinima, BoundNothingAway) {
             for (const std::int64_t k : {1, 8, 127, 129, 1000})
                 for (const MatrixLayout layout : {MatrixLayout::row_major, MatrixLayout::transposed}) {
                     const Problem problem{rows, columns, k, layout};
-                    if (!variant.supports(problem, {}, cpu)) continue;
+                    const Configuration configuration = variant.space.enumerate().front();
+                    if (!variant.supports(problem, configuration, cpu)) continue;
                     ++tried;
                     std::vector<float> matrix(static_cast<std::size_t>(problem.elements()));
                     std::vector<float> values(static_cast<std::size_t>(problem.results()));
@@ -295,7 +305,7 @@ TEST(SmallestKMinima, BoundNothingAway) {
                         for (std::int64_t c = 0; c < columns; ++c)
                             matrix[static_cast<std::size_t>(problem.at(r, c))] = row(r)[static_cast<std::size_t>(c)];
                     Context context{cpu, nullptr, {}};
-                    variant.run(context, problem, {matrix.data(), values.data(), indices.data()}, {});
+                    variant.run(context, problem, {matrix.data(), values.data(), indices.data()}, configuration);
                     for (std::int64_t r = 0; r < rows; ++r) {
                         std::vector<std::int32_t> expected, found;
                         for (const auto& [value, index] : reference::smallest_k({row(r).begin(), row(r).end()}, k))

@@ -15,8 +15,7 @@
 #include "variants/smallest_k/order.hpp"
 
 /// Selection on the CPU with lists that grow: what comes before the limit is appended, in the order of its index, and a
-/// list that is full is cut back to little more than its k best, which moves the limit. Unlike a heap it takes the same
-/// few instructions for each element whatever the order of the data.
+/// list that is full is cut back to little more than its k best, which moves the limit.
 namespace espalier::smallest_k::cpu {
 
 /// Keys of order.hpp as signed integers, which vector instructions compare.
@@ -53,13 +52,7 @@ struct List {
     }
 };
 
-/// The lists of neighbouring rows. `Kernel` has
-///   static Key key(float)
-///   static std::int64_t scan(const float* row, std::int64_t begin, std::int64_t end, List&, std::int64_t room)
-///       appends what comes before the limit until the row ends or more than `room` candidates are there; where it
-///       ended
-///   static std::uint64_t candidates(const float* values, const float* limits, std::int64_t count)
-///       of up to kMostRows values: the set of those that may come before their limits
+/// The lists of some rows, which those that derive from it fill. `Kernel` has
 ///   static Key bound(const Key*, std::size_t count, std::int32_t wanted, std::int32_t enough)    bound_of
 ///   static std::int64_t keep(List&, Key bound)
 ///       drops the candidates beyond the bound and says how many of the others are smaller
@@ -85,29 +78,14 @@ public:
         std::fill(limits_.begin(), limits_.end(), std::numeric_limits<float>::quiet_NaN());
     }
 
-    /// Elements begin..end-1 of a row whose elements are neighbours.
-    void scan(const float* row, std::int64_t begin, std::int64_t end) { scan_by(Kernel::scan, row, begin, end); }
-
-    /// Of the first row, k elements that are scanned sooner or later are at most `bound`: none beyond it is taken.
-    void bound_by(Key bound) {
-        List& list = lists_.front();
+    /// Of row i, k elements that are scanned sooner or later are at most `bound`: none beyond it is taken.
+    void bound_by(std::size_t i, Key bound) {
+        List& list = lists_[i];
         const Key limit = bound + 1;
         if (!list.limited || limit < list.limit) limit_to(list, limit);
     }
 
     [[nodiscard]] const List& first() const { return lists_.front(); }
-
-    /// All rows side by side, kMostRows at most; a column's elements are neighbours, columns are `stride` apart.
-    void scan_columns(const float* first, std::int64_t columns, std::int64_t stride) {
-        const auto rows = static_cast<std::int64_t>(lists_.size());
-        for (std::int64_t c = 0; c < columns; ++c, first += stride) {
-            std::uint64_t found = Kernel::candidates(first, limits_.data(), rows);
-            for (; found; found &= found - 1) {
-                const int i = std::countr_zero(found);
-                offer(static_cast<std::size_t>(i), first[i], c);
-            }
-        }
-    }
 
     /// The k best of a row in order, filled up with empty entries.
     void finish(std::size_t i, std::vector<std::uint64_t>& to) {
@@ -123,6 +101,15 @@ public:
     }
 
 protected:
+    [[nodiscard]] std::int64_t rows() const { return static_cast<std::int64_t>(lists_.size()); }
+    [[nodiscard]] std::int64_t k() const { return k_; }
+    /// A list that has so many candidates is cut.
+    [[nodiscard]] std::int64_t capacity() const { return capacity_; }
+    [[nodiscard]] List& list(std::size_t i) { return lists_[i]; }
+    [[nodiscard]] const float* limits() const { return limits_.data(); }
+    /// What turns the i-th of neighbouring rows' elements away is from now on what its list says.
+    void renew_limit(std::size_t i) { limits_[i] = lists_[i].limit_value; }
+
     /// The row's candidates, cut back if they are many more than k.
     const List& shortened(std::size_t i) {
         if (lists_[i].count > enough()) cut(i);
@@ -144,20 +131,6 @@ protected:
         return added;
     }
 
-private:
-    void offer(std::size_t i, float value, std::int64_t column) {
-        List& list = lists_[i];
-        const Key key = Kernel::key(value);
-        if (list.limited && key >= list.limit) return;
-        list.append(key, column);
-        if (list.count < capacity_) return;
-        cut(i);
-        limits_[i] = list.limit_value;
-    }
-
-    /// So many candidates are left at most: to find exactly k is dearer than to keep a few more.
-    [[nodiscard]] std::int32_t enough() const { return static_cast<std::int32_t>(k_ + (capacity_ - k_) / 8); }
-
     /// What comes later is none of the k best unless it is smaller than the bound: of equals the earlier ones count.
     void cut(std::size_t i) {
         List& list = lists_[i];
@@ -169,6 +142,10 @@ private:
         const std::int64_t smaller = Kernel::keep(list, list.limit);
         if (list.count > enough()) drop_ties(list, k_ - smaller);
     }
+
+private:
+    /// So many candidates are left at most: to find exactly k is dearer than to keep a few more.
+    [[nodiscard]] std::int32_t enough() const { return static_cast<std::int32_t>(k_ + (capacity_ - k_) / 8); }
 
     static void limit_to(List& list, Key limit) {
         list.limited = true;
@@ -193,7 +170,7 @@ private:
     std::unique_ptr<Key[]> keys_;
     std::unique_ptr<std::int32_t[]> indices_;
     std::vector<List> lists_;
-    std::vector<float> limits_;  ///< of the lists, side by side
+    std::vector<float> limits_;  ///< of neighbouring rows' lists, side by side
 };
 
 inline void store(const Problem& problem, const Buffers& buffers, std::int64_t row,
@@ -243,48 +220,6 @@ void select_rows(const Problem& problem, const Buffers& buffers, int threads) {
         Lists::best_in_order(entries, problem.k);
         store(problem, buffers, row, entries);
     }
-}
-
-/// Groups of neighbouring rows, whose elements of one column are neighbours.
-template <class Kernel>
-void select_columns(const Problem& problem, const Buffers& buffers, int threads, std::int64_t group) {
-    const std::int64_t groups = (problem.rows + group - 1) / group;
-    ThreadErrors errors;
-#pragma omp parallel num_threads(threads) if (groups > 1 && threads > 1)
-    {
-        std::unique_ptr<Lists<Kernel>> lists;
-        std::vector<std::uint64_t> entries;
-        errors.guard([&] { lists = std::make_unique<Lists<Kernel>>(group, problem.k); });
-#pragma omp for schedule(static)
-        for (std::int64_t g = 0; g < groups; ++g)
-            errors.guard([&] {
-                const std::int64_t first = g * group, rows = std::min(group, problem.rows - first);
-                if (rows < group) *lists = Lists<Kernel>(rows, problem.k);
-                lists->clear();
-                lists->scan_columns(buffers.distances + first, problem.columns, problem.rows);
-                for (std::int64_t i = 0; i < rows; ++i) {
-                    lists->finish(static_cast<std::size_t>(i), entries);
-                    store(problem, buffers, first + i, entries);
-                }
-            });
-    }
-    errors.rethrow();
-}
-
-template <class Kernel>
-void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
-    if (problem.k == 0 || problem.rows == 0) return;
-    if (problem.has_rows())
-        select_rows<Lists<Kernel>>(problem, buffers, context.device.threads);
-    else
-        select_columns<Kernel>(problem, buffers, context.device.threads, configuration["rows"]);
-}
-
-/// Neighbouring elements are one row's in a row-major matrix, whatever the group.
-inline Support supports_group(const Problem& problem, const Configuration& configuration) {
-    if (problem.has_rows() && configuration["rows"] != 16)
-        return Support::no("groups are of a transposed matrix: here the same as rows=16");
-    return Support::yes();
 }
 
 }  // namespace espalier::smallest_k::cpu

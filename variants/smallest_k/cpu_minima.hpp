@@ -162,7 +162,7 @@ private:
         // Infinity is what groups of no numbers have.
         if (bound >= std::bit_cast<Key>(std::numeric_limits<float>::infinity())) return false;
         if (list.limited && bound + 1 >= list.limit) return false;
-        this->bound_by(bound);
+        this->bound_by(0, bound);
         return true;
     }
 

@@ -1,6 +1,7 @@
 // A list per row that grows and is cut, with AVX2: 8 elements are compared with the limit at once, and those that come
 // before it are moved to the end of the list by a permutation from a table.
 
+#include "variants/smallest_k/cpu_sampled_lists.hpp"
 #include "variants/smallest_k/x86/avx2_lists.hpp"
 
 namespace espalier::smallest_k {

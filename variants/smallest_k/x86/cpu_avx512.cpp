@@ -1,6 +1,7 @@
 // A list per row that grows and is cut, with AVX-512: 16 elements are compared with the limit at once, and those that
 // come before it are compressed to the end of the list.
 
+#include "variants/smallest_k/cpu_sampled_lists.hpp"
 #include "variants/smallest_k/x86/avx512_lists.hpp"
 
 namespace espalier::smallest_k {
