@@ -65,6 +65,7 @@ void search_directly(const Context& context, const Problem& problem, const Buffe
             launch(few::search_given_up<metric, few::kGroup, 1>, few::shared_bytes<few::kGroup, 1>(search.length));
         if (few::is_wide(problem.points, search.slices, search.groups))
             launch(few::search_given_up<metric, few::kGroup, 4>, few::shared_bytes<few::kGroup, 4>(search.length));
+        // Of fewer queries slices are narrower: where not even all of them make large groups, no part of them does.
         if (few::cut_of_given_up(problem.queries, problem.points, search.slices, may_be_large).each > few::kGroup)
             launch(few::search_given_up<metric, few::kLargeGroup, 4>,
                    few::shared_bytes<few::kLargeGroup, 4>(search.length));

@@ -68,7 +68,7 @@ constexpr std::int64_t groups_for(std::int64_t elements, std::int64_t k) {
 
 /// A list of one row, `Kernel` as of `Lists`, and
 ///   static void minima(const float* values, std::int64_t count, std::int64_t groups, float* minima, Key*)   minima_of
-///   scan_all, as scan, of values the first of which has the index `first`
+///   scan_all, as scan of `SampledLists`, of values the first of which has the index `first`
 ///   scan_below, the same where a number limits the list
 ///   static void transpose(const float* from, std::int64_t stride, std::int64_t rows, std::int64_t columns, float* to,
 ///                         std::int64_t to_stride)    to[r * to_stride + c] = from[c * stride + r]
