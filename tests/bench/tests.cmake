@@ -7,7 +7,7 @@ espalier_test_sources(records_test records/listed_problems_test.cpp records/merg
 target_link_libraries(records_test PRIVATE ZLIB::ZLIB)
 espalier_test(records/journal_test espalier_records espalier_all_variants_executor ZLIB::ZLIB)
 espalier_test(sweep/timing_test espalier_sweep espalier_all_variants)
-foreach(name sampler problem_queue busy counting forecast protocol)
+foreach(name sampler problem_queue busy counting forecast protocol resume)
   espalier_test(sweep/${name}_test espalier_sweep espalier_all_variants_executor)
 endforeach()
 espalier_test(profile/copy_rates_test espalier_sweep espalier_all_variants_executor)

@@ -216,6 +216,24 @@ Judgement judge(const Family& family, const DeviceInfo& device, std::span<const 
     return judgement;
 }
 
+FirstCases picks_and_rivals(const Family& family, const std::string& problem, const DeviceInfo& device) {
+    FirstCases first;
+    const auto add = [&](std::string variant, std::string configuration) {
+        std::pair choice{std::move(variant), std::move(configuration)};
+        if (std::ranges::find(first.choices, choice) == first.choices.end()) first.choices.push_back(std::move(choice));
+    };
+    const auto by_forest = explain(family.name(), problem, device, nullptr, {}, espalier::Effort::predict);
+    const auto by_tree = explain(family.name(), problem, device, nullptr);
+    for (const auto* const why : {&by_forest, &by_tree})
+        if (*why) add(why->value().variant, why->value().configuration);
+    first.needed = first.choices.size();
+    if (by_tree)
+        for (const Explanation::RankedChoice& rival : by_tree.value().ranking)
+            if (rival.infeasible.empty())
+                add(rival.variant, rival.same_as.empty() ? rival.configuration : rival.same_as);
+    return first;
+}
+
 ordered_json unseen_figures(const Judgement& judgement) {
     const Grades& grades = judgement.grades;
     if (grades.regret.problems == 0) return nullptr;

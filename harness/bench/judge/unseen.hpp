@@ -10,6 +10,7 @@
 
 #include "espalier/plan.hpp"
 #include "harness/bench/families/family.hpp"
+#include "harness/bench/families/first_cases.hpp"
 #include "harness/bench/learn/regret.hpp"
 #include "harness/bench/records/case_record.hpp"
 
@@ -76,6 +77,10 @@ struct Judgement {
 Judgement judge(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
                 const std::filesystem::path& selectors, bool disturbed_too = false,
                 espalier::Effort effort = espalier::Effort::tree);
+
+/// What has to be measured of a problem before it can be graded, in case time runs out: what the tree and a plan that
+/// predicts choose, both needed, and then their rivals, the leaf's ranking.
+FirstCases picks_and_rivals(const Family& family, const std::string& problem, const DeviceInfo& device);
 
 /// The `unseen` object of a family in selector.json; null if nothing was graded.
 nlohmann::ordered_json unseen_figures(const Judgement& judgement);

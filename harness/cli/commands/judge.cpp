@@ -64,6 +64,7 @@ SweepOptions interpret(const Arguments& arguments) {
     options.families = families_to_judge(options.families);
     // Apart from the grids' journals, which merging reads all of.
     options.journal_folder = options.results_folder / "journal" / "unseen";
+    options.first_cases = learn::picks_and_rivals;
     options.problems = [count = static_cast<std::size_t>(arguments.problems), seed = options.seed,
                         kinds = static_cast<std::size_t>(arguments.kinds_of_data)](const Family& family,
                                                                                    const DeviceInfo& device) {
@@ -180,7 +181,6 @@ void judge_device(const Arguments& arguments, const SweepOptions& options, const
                                               ": measure them with `espalier judge` there");
     const DeviceResults results = load_results(folder, options.families);
     const fs::path selectors = selectors_of(options.results_folder);
-    set_forest_folder(selectors.string());
     learn::UnseenFigures figures, predicted;
     if (!arguments.measuring.json) print_heading();
     for (const std::string& name : options.families) {
@@ -217,6 +217,7 @@ void judge_device(const Arguments& arguments, const SweepOptions& options, const
 
 void run(const Arguments& arguments, ExitCode& code) {
     const SweepOptions options = interpret(arguments);
+    set_forest_folder(selectors_of(options.results_folder).string());
     auto output = nlohmann::ordered_json::array();
     const auto conclude = [&](const SweepOptions& shared, const SweepSummary& summary, bool) {
         if (summary.unfinished) return ExitCode::no_device;

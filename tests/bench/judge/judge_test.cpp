@@ -82,6 +82,26 @@ TEST(Judge, TimesAreAveragedOverData) {
     EXPECT_NE(later[0].failed, "") << "it crashes on one of the three data";
 }
 
+TEST(Judge, WhatIsGradedIsMeasuredFirst) {
+    const Family& family = *find_family("smallest_k");
+    DeviceInfo device;
+    device.key = "cpu-nobody-2t";
+    device.threads = 2;
+    device.avx2 = device.fma = true;
+    const std::string problem = "rows=1000;columns=3000;k=20";
+    const auto why = explain(family.name(), problem, device, nullptr);
+    ASSERT_TRUE(why);
+    const FirstCases first = picks_and_rivals(family, problem, device);
+    ASSERT_EQ(first.needed, 1U) << "no forest of this device is loaded";
+    EXPECT_EQ(first.choices.front(), std::pair(why.value().variant, why.value().configuration));
+    for (const auto& rival : why.value().ranking)
+        EXPECT_EQ(std::ranges::count(first.choices, std::pair(rival.variant, rival.configuration)),
+                  rival.infeasible.empty() && rival.same_as.empty() ? 1 : 0)
+            << rival.variant;
+    EXPECT_GT(first.choices.size(), 2U);
+    EXPECT_TRUE(picks_and_rivals(family, "no problem", device).choices.empty());
+}
+
 TEST(Judge, ProblemsGetOtherDataOfTheSameStream) {
     const Family& family = *find_family("smallest_k");
     const auto drawn = draw_problems(family, DeviceKind::cpu, 5, Stream::unseen, 40);

@@ -60,6 +60,51 @@ TEST(Planning, AllRequiredAxesGivenMakeTheirProductAlone) {
     EXPECT_GT(planned({{"layout", {"row_major"}}}).size(), 10U) << "the default problems in that layout";
 }
 
+/// smallest_k with a problem of five rows, planned for a CPU.
+PlannedProblem planned_with(const FirstCases& first) {
+    SweepOptions options;
+    options.families = {"smallest_k"};
+    options.axes = {{"rows", {"5"}}, {"columns", {"7"}}, {"k", {"2"}}};
+    options.first_cases = [&](const Family&, const std::string&, const DeviceInfo&) { return first; };
+    return make_plan(options, {}, {.device = 1 << 30, .host = 1 << 30}).problems.at(0);
+}
+
+TEST(Planning, WhatIsWantedFirstIsMeasuredFirstAndTheBaselineElse) {
+    const auto defaults = planned_with({});
+    const auto baseline = defaults.in_order(1).front();
+    EXPECT_EQ(defaults.family->variants()[defaults.cases[baseline].variant].role, Role::baseline);
+    EXPECT_TRUE(std::ranges::none_of(defaults.cases, &PlannedCase::needed));
+
+    // One that cannot run on this device, which has no vectors, and one that nobody knows.
+    const auto planned = planned_with({.choices = {{"cpu_openmp", "rows=64"},
+                                                   {"cpu_avx2", "rows=16"},
+                                                   {"nobody", "default"},
+                                                   {"cpu_openmp", "rows=16"}},
+                                       .needed = 2});
+    const auto order = planned.in_order(1);
+    std::vector<std::string> words;
+    for (const std::size_t i : order)
+        words.push_back(std::string(planned.family->variants()[planned.cases[i].variant].name) + " " +
+                        planned.cases[i].configuration.text() + (planned.cases[i].needed ? " needed" : ""));
+    EXPECT_EQ(words,
+              (std::vector<std::string>{"cpu_openmp rows=64 needed", "cpu_openmp rows=16", "cpu_scalar default"}));
+    for (const PlannedCase& each : planned.cases) EXPECT_TRUE(each.unsupported.empty() || !each.needed);
+}
+
+TEST(EqualShares, UrgentProblemsComeFirstAndShareAllOfTheTime) {
+    EqualShares shares(10, first(10), 1, {2, 7, 5});
+    std::set<std::size_t> urgent;
+    for (const double seconds : {20., 30., 60.}) {
+        const auto task = shares.next({.seconds_left = 60});
+        ASSERT_TRUE(task);
+        EXPECT_DOUBLE_EQ(task->seconds, seconds);
+        urgent.insert(task->problem);
+    }
+    EXPECT_EQ(urgent, (std::set<std::size_t>{2, 5, 7}));
+    EXPECT_DOUBLE_EQ(shares.next({.seconds_left = 70})->seconds, 10) << "seven are left";
+    EXPECT_EQ(order_of({10, {1, 2}, 1, {9}}), order_of({10, {1, 2}, 1})) << "one that is complete is not";
+}
+
 TEST(EqualShares, TakesEveryOpenProblemOnceInTheOrderOfTheSeed) {
     const auto order = order_of({20, first(20), 1});
     EXPECT_EQ(std::set(order.begin(), order.end()).size(), 20U);

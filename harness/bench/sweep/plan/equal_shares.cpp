@@ -21,7 +21,8 @@ constexpr double kKept = 0.8;
 
 }  // namespace
 
-EqualShares::EqualShares(std::size_t problems, const std::vector<std::size_t>& open, std::uint64_t seed) {
+EqualShares::EqualShares(std::size_t problems, const std::vector<std::size_t>& open, std::uint64_t seed,
+                         const std::vector<std::size_t>& urgent) {
     std::vector<std::size_t> all(problems);
     std::iota(all.begin(), all.end(), std::size_t{0});
     std::mt19937_64 random(seed);
@@ -29,11 +30,16 @@ EqualShares::EqualShares(std::size_t problems, const std::vector<std::size_t>& o
     const std::set<std::size_t> wanted(open.begin(), open.end());
     std::ranges::copy_if(all, std::back_inserter(order_),
                          [&](std::size_t problem) { return wanted.contains(problem); });
+    const std::set<std::size_t> first(urgent.begin(), urgent.end());
+    const auto rest =
+        std::ranges::stable_partition(order_, [&](std::size_t problem) { return first.contains(problem); });
+    urgent_ = order_.size() - rest.size();
 }
 
 std::optional<Task> EqualShares::next(const SchedulerState& state) {
     if (order_.empty()) return again(state);
-    const Task task{.problem = order_.front(), .cases = {}, .seconds = equal_share(state, order_.size())};
+    const std::size_t sharing = urgent_ > 0 ? urgent_-- : order_.size();
+    const Task task{.problem = order_.front(), .cases = {}, .seconds = equal_share(state, sharing)};
     order_.pop_front();
     return task;
 }

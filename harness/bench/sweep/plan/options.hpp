@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/bench/families/family.hpp"
+#include "harness/bench/families/first_cases.hpp"
 #include "harness/bench/sweep/plan/caches.hpp"
 
 namespace espalier::bench {
@@ -28,6 +29,8 @@ using ProblemsOf = std::function<std::vector<std::string>(const Family&, const D
 /// Whether a case of one of these problems is to be measured.
 using HasCase = std::function<bool(const Family&, std::string_view problem, const VariantInfo&, const Configuration&)>;
 
+using FirstCasesOf = std::function<FirstCases(const Family&, const std::string& problem, const DeviceInfo&)>;
+
 /// What `espalier sweep` was asked for.
 struct SweepOptions {
     std::string device = "cpu";  ///< as `devices_named` reads it: "cpu", "0", "0,1", "all"
@@ -37,6 +40,7 @@ struct SweepOptions {
     std::vector<std::pair<std::string, std::vector<std::string>>> axes;  ///< -p axis=v1,v2
     ProblemsOf problems;         ///< instead of the default problems and axes; none: these
     HasCase has_case;            ///< none: all of them are
+    FirstCasesOf first_cases;    ///< none: the baseline, then each variant's default
     bool every_counter = false;  ///< however long a run is; else of long ones those of few passes
     bool sample = false;         ///< of problems: it ends where its time ends, and misses nothing
     std::optional<double> max_seconds;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <random>
 #include <set>
 
 #include "harness/base/text/sha256.hpp"
@@ -120,6 +121,19 @@ std::string memory_refusal(const Family& family, std::size_t variant, const std:
     return {};
 }
 
+/// Gives the cases that are to be measured first their places.
+void place_first(const SweepOptions& options, const DeviceInfo& device, PlannedProblem& planned) {
+    if (!options.first_cases) return;
+    const FirstCases first = options.first_cases(*planned.family, planned.problem, device);
+    for (PlannedCase& planned_case : planned.cases) {
+        const std::pair choice{std::string(planned.family->variants()[planned_case.variant].name),
+                               planned_case.configuration.text()};
+        const auto place = static_cast<std::size_t>(std::ranges::find(first.choices, choice) - first.choices.begin());
+        if (place < first.choices.size()) planned_case.place = place;
+        planned_case.needed = place < first.needed && planned_case.unsupported.empty();
+    }
+}
+
 PlannedProblem plan_problem(const SweepOptions& options, const Family& family, const std::string& problem,
                             const DeviceInfo& device, const FreeMemory& free) {
     PlannedProblem planned{&family, problem, {}, options.every_counter};
@@ -132,9 +146,10 @@ PlannedProblem plan_problem(const SweepOptions& options, const Family& family, c
             if (options.has_case && !options.has_case(family, problem, variants[v], configuration)) continue;
             std::string reason = family.supports(v, problem, configuration, device).reason;
             if (reason.empty()) reason = memory_refusal(family, v, problem, configuration, device, free);
-            planned.cases.push_back({v, configuration, std::move(reason)});
+            planned.cases.push_back({.variant = v, .configuration = configuration, .unsupported = std::move(reason)});
         }
     }
+    place_first(options, device, planned);
     return planned;
 }
 
@@ -143,6 +158,20 @@ PlannedProblem plan_problem(const SweepOptions& options, const Family& family, c
 std::size_t PlannedProblem::runnable() const {
     return static_cast<std::size_t>(
         std::ranges::count_if(cases, [](const PlannedCase& planned) { return planned.unsupported.empty(); }));
+}
+
+std::vector<std::size_t> PlannedProblem::in_order(std::uint64_t seed) const {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < cases.size(); ++i)
+        if (cases[i].unsupported.empty()) order.push_back(i);
+    std::mt19937_64 random(seed);
+    std::shuffle(order.begin(), order.end(), random);
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) {
+        const VariantInfo& variant = family->variants()[cases[i].variant];
+        const bool is_default = cases[i].configuration == variant.configurations.front();
+        return std::pair(cases[i].place, is_default && variant.role == Role::baseline ? 0 : is_default ? 1 : 2);
+    });
+    return order;
 }
 
 PlannedProblem PlannedProblem::only(const std::vector<std::size_t>& chosen) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,13 @@ namespace espalier::bench {
 
 /// One case of a plan. A reason means that it cannot run and is recorded as `unsupported`.
 struct PlannedCase {
+    static constexpr std::size_t kNoPlace = static_cast<std::size_t>(-1);
+
     std::size_t variant = 0;
     Configuration configuration;
     std::string unsupported;
+    std::size_t place = kNoPlace;  ///< among those that are measured before all others
+    bool needed = false;           ///< the problem is worth little without it
 };
 
 /// All cases of one problem: measured together, in interleaved rounds, and recorded together.
@@ -25,6 +30,9 @@ struct PlannedProblem {
     bool every_counter = false;  ///< however long a run is; else of long ones those of few passes
 
     [[nodiscard]] std::size_t runnable() const;
+    /// The cases that can run, as they are measured in case time runs out: those that have a place, then the baseline,
+    /// without which nothing can be learnt from the problem, then every variant's default; random within.
+    [[nodiscard]] std::vector<std::size_t> in_order(std::uint64_t seed) const;
     /// Some of the cases, by their indices.
     [[nodiscard]] PlannedProblem only(const std::vector<std::size_t>& chosen) const;
 };

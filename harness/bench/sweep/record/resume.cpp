@@ -63,13 +63,23 @@ Recorded what_is_recorded(const std::vector<fs::path>& journals, const SweepPlan
     }
     for (std::size_t i = 0; i < plan.problems.size(); ++i) {
         const PlannedProblem& planned = plan.problems[i];
-        if (std::ranges::all_of(planned.cases, [&](const PlannedCase& planned_case) {
-                const auto found = done.find(code_identity(planned_record(frame, planned, planned_case)));
-                return found != done.end() && !(quiet_ones_only && found->second.disturbed);
-            }))
+        const auto lacks = [&](const PlannedCase& planned_case) {
+            const auto found = done.find(code_identity(planned_record(frame, planned, planned_case)));
+            return found == done.end() || (quiet_ones_only && found->second.disturbed);
+        };
+        std::size_t lacking = 0, needed = 0, runnable = 0;
+        for (const PlannedCase& planned_case : planned.cases) {
+            if (!lacks(planned_case)) continue;
+            ++lacking;
+            needed += planned_case.needed;
+            runnable += planned_case.unsupported.empty();
+        }
+        if (lacking == 0) {
             recorded.complete_cases += planned.cases.size();
-        else
-            recorded.open.push_back(i);
+            continue;
+        }
+        recorded.open.push_back(i);
+        if (needed > 0 || 2 * runnable > planned.runnable()) recorded.urgent.push_back(i);
     }
     return recorded;
 }

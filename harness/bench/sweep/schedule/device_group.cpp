@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 std::unique_ptr<Strategy> make_strategy(const SweepOptions& options, const SweepPlan& plan, const Recorded& recorded) {
     if (options.counters == CounterMode::only)
         return std::make_unique<TaskList>(without_counters(plan, recorded), options.seed);
-    return std::make_unique<EqualShares>(plan.problems.size(), recorded.open, options.seed);
+    return std::make_unique<EqualShares>(plan.problems.size(), recorded.open, options.seed, recorded.urgent);
 }
 
 /// What every one of the workers may use at once.

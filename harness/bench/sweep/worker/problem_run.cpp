@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <random>
 #include <utility>
 
 #include "harness/base/clock.hpp"
@@ -30,22 +29,16 @@ class ProblemRun {
 public:
     ProblemRun(SupervisedWorker& worker, const PlannedProblem& planned, const SweepOptions& options,
                const ProblemBudget& budget, const std::function<void(const std::string&)>& tick)
-        : worker_(worker), planned_(planned), options_(options), budget_(budget), tick_(tick) {
+        : worker_(worker),
+          planned_(planned),
+          options_(options),
+          budget_(budget),
+          tick_(tick),
+          open_(planned.in_order(budget.seed)) {
         outcome_.cases.resize(planned.cases.size());
         for (std::size_t i = 0; i < planned.cases.size(); ++i)
-            if (planned.cases[i].unsupported.empty())
-                open_.push_back(i);
-            else
+            if (!planned.cases[i].unsupported.empty())
                 outcome_.cases[i] = {.status = Status::unsupported, .reason = planned.cases[i].unsupported};
-        // In case time runs out the baseline comes first, without which nothing can be learnt from the problem, then
-        // every variant's default; random within.
-        std::mt19937_64 random(budget.seed);
-        std::shuffle(open_.begin(), open_.end(), random);
-        std::ranges::stable_sort(open_, {}, [&](std::size_t i) {
-            const VariantInfo& variant = variant_of(i);
-            const bool is_default = planned.cases[i].configuration == variant.configurations.front();
-            return is_default && variant.role == Role::baseline ? 0 : is_default ? 1 : 2;
-        });
     }
 
     ProblemOutcome run() {
