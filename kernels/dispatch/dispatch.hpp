@@ -8,6 +8,7 @@
 #include "kernels/core/printable.hpp"
 #include "kernels/core/similar_name.hpp"
 #include "kernels/dispatch/forced_variant.hpp"
+#include "kernels/dispatch/nearest_tree.hpp"
 #include "kernels/dispatch/similar_trees.hpp"
 #include "kernels/dispatch/tables.hpp"
 #include "kernels/dispatch/wisdom_table.hpp"
@@ -217,7 +218,7 @@ Result<DispatchResult<P>> decide(const Tables<P>& tables, const P& problem, cons
                                  const ForcedVariant* forced, const Demands& demands = {}) {
     if (tables.wisdom && !forced)
         if (const auto learned = detail::decide_by_wisdom(*tables.wisdom, problem, device, demands)) return *learned;
-    SimilarTrees<P> trees(tables.selectors, device);
+    SimilarTrees<P> trees(tables.selectors, device, tables.lasting ? nearest_tree(tables.selectors, device) : nullptr);
     const Selector<P>* const nearest = trees.next();
     const Leaf<P>* const nearest_leaf = nearest ? &nearest->leaf_of(problem) : nullptr;
     if (forced)

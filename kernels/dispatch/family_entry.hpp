@@ -23,6 +23,7 @@ Tables<P> tables() {
     Tables<P> all = compiled_tables<P>();
     load_selectors_of_environment();
     if (const auto* loaded = current_table<P>.load(std::memory_order_acquire)) all.selectors = loaded->selectors;
+    all.lasting = true;
     all.wisdom = current_wisdom<P>.load(std::memory_order_acquire);
     return all;
 }

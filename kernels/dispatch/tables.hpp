@@ -20,6 +20,7 @@ struct Tables {
     std::span<const Registered<P>> registry;  ///< in the order of P::Id
     std::span<const Selector<P>> selectors;   ///< loaded ones first
     const WisdomTable<P>* wisdom = nullptr;   ///< null while nothing was learned or loaded
+    bool lasting = false;                     ///< the selectors are never changed nor freed
 };
 
 /// Instantiated for the problem of every family by generated code.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/dispatch/nearest_tree.hpp"
 #include "tests/kernels/dispatch/invented_trees.hpp"
 
 namespace espalier {
@@ -90,6 +91,42 @@ TEST(SimilarTrees, SizesAreComparedToTheSixteenth) {
     }
     EXPECT_EQ(log2_sixteenths(0), kUnknownSize);
     EXPECT_EQ(dissimilarity(with_sms(0), with_sms(0)), 0);
+}
+
+TEST(SimilarTrees, WhatIsKnownToComeFirstChangesNothingElse) {
+    const std::vector trees{gpu_tree("a", 75), cpu_tree("c", 4, Isa::avx2), gpu_tree("b", 90), gpu_tree("d", 80)};
+    for (const DeviceInfo& device : {gpu_device("x", 89), gpu_device("d", 90)}) {
+        SimilarTrees<Problem> walk(trees, device), told(trees, device, SimilarTrees<Problem>(trees, device).next());
+        for (int i = 0; i < 4; ++i) EXPECT_EQ(told.next(), walk.next()) << device.key << " " << i;
+    }
+}
+
+/// What a thread remembers of one device is not taken for another, of the same key or with a member less alike.
+TEST(SimilarTrees, NearestIsRememberedForTheVeryDevice) {
+    const std::vector trees{cpu_tree("a2", 2, Isa::avx2, "zen3"), cpu_tree("a16", 16, Isa::avx2, "zen3"),
+                            cpu_tree("x2", 2, Isa::avx512, "zen5"), gpu_tree("g", 90), gpu_tree("small", 90, 16)};
+    const std::vector others{trees[1], trees[3]};
+    std::vector<DeviceInfo> devices{cpu_device(2, Isa::avx2, "zen3")};
+    const auto add = [&](auto change) { change(devices.emplace_back(devices.front())); };
+    add([](DeviceInfo& device) { device.threads = 64; });
+    add([](DeviceInfo& device) { device.threads = 1, device.all_threads = 16; });
+    add([](DeviceInfo& device) { device.avx512 = device.avx512_vnni = true; });
+    add([](DeviceInfo& device) { device.microarchitecture = "zen5"; });
+    add([](DeviceInfo& device) { device.key = "a16"; });
+    add([](DeviceInfo& device) { device.key = std::string(100, 'k'); });
+    devices.push_back(gpu_device("here", 90));
+    devices.push_back(devices.back());
+    devices.back().sm_count = 20;
+    for (int round = 0; round < 2; ++round)
+        for (const DeviceInfo& before : devices)
+            for (const DeviceInfo& device : devices)
+                for (const auto* const all : {&trees, &others}) {
+                    const std::span<const Selector<Problem>> asked(*all);
+                    static_cast<void>(nearest_tree(asked, before));
+                    EXPECT_EQ(nearest_tree(asked, device), SimilarTrees<Problem>(asked, device).next()) << device.key;
+                    EXPECT_EQ(nearest_tree(asked, device), SimilarTrees<Problem>(asked, device).next()) << "again";
+                }
+    EXPECT_EQ(nearest_tree(std::span(trees).first(3), devices.back()), nullptr);
 }
 
 TEST(SimilarTrees, DifferenceNamesWhatDiffers) {
