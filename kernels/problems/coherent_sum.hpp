@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -70,9 +71,12 @@ struct Problem {
         return list;
     }
 
-    /// Traces and delays read once, the result written once; one addition per receiver, source and time.
+    /// What the sources' windows reach of the traces and the delays read once, the result written once; one addition
+    /// per receiver, source and time.
     [[nodiscard]] Cost cost() const {
-        const double in = static_cast<double>(trace_bytes()) + 4.0 * static_cast<double>(sources * receivers);
+        const std::int64_t reached = std::min(trace_samples(), sums());  // of few sources less than a long trace
+        const double in =
+            4.0 * static_cast<double>(receivers * reached) + 4.0 * static_cast<double>(sources * receivers);
         const double out =
             output == Coherence::sums ? 4.0 * static_cast<double>(sums()) : 8.0 * static_cast<double>(sources);
         return {.bytes = in + out, .fp32_ops = static_cast<double>(additions())};

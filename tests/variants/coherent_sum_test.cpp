@@ -164,6 +164,16 @@ constexpr std::string_view kTiled[] = {"source_tiles",   "shared_subsums", "glob
 
 class CoherentSum : public testing::TestWithParam<Case> {};
 
+TEST(CoherentSumCost, CountsWhatFewSourcesReachOfLongTraces) {
+    const auto bytes = [](std::int64_t sources) {
+        return Problem{.receivers = 10, .samples = 100, .sources = sources, .span = 900}.cost().bytes;
+    };
+    EXPECT_EQ(bytes(0), 0);
+    EXPECT_EQ(bytes(2), 4 * 10 * 200 + 4 * 10 * 2 + 8 * 2);
+    for (const std::int64_t many : {10, 11, 1000})
+        EXPECT_EQ(bytes(many), 4 * 10 * 1000 + 4 * 10 * many + 8 * many) << many;
+}
+
 TEST_P(CoherentSum, AnyDelaysAreSummed) {
     Record made = record(GetParam().problem, GetParam().delay);
     const Sums right = expected(made);
