@@ -31,9 +31,9 @@ EqualShares::EqualShares(std::size_t problems, const std::vector<std::size_t>& o
     std::ranges::copy_if(all, std::back_inserter(order_),
                          [&](std::size_t problem) { return wanted.contains(problem); });
     const std::set<std::size_t> first(urgent.begin(), urgent.end());
-    const auto rest =
-        std::ranges::stable_partition(order_, [&](std::size_t problem) { return first.contains(problem); });
-    urgent_ = order_.size() - rest.size();
+    const auto rest = std::stable_partition(order_.begin(), order_.end(),
+                                            [&](std::size_t problem) { return first.contains(problem); });
+    urgent_ = static_cast<std::size_t>(rest - order_.begin());
 }
 
 std::optional<Task> EqualShares::next(const SchedulerState& state) {
