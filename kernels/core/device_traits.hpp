@@ -54,13 +54,23 @@ struct DeviceTraits {
     int log_bandwidth = log2_sixteenths(bytes_per_second);
 };
 
-/// The views in it live as long as `device`. A call that runs on fewer threads than the device has asks the device's
-/// trees all the same: what it chooses, and so its result's bits, are the same on any number of them.
-inline DeviceTraits traits_of(const DeviceInfo& device) {
+/// The numbers of a device that its traits are made of.
+struct DeviceNumbers {
+    DeviceKind kind = DeviceKind::cpu;
+    Isa isa = Isa::generic;
+    int threads = 0, sm = 0, sm_count = 0;
+    std::size_t shared_per_block = 0, l2_bytes = 0;
+    double bytes_per_second = 0;
+
+    friend bool operator==(const DeviceNumbers&, const DeviceNumbers&) = default;
+};
+
+/// A call that runs on fewer threads than the device has asks the device's trees all the same: what it chooses, and so
+/// its result's bits, are the same on any number of them.
+inline DeviceNumbers numbers_of(const DeviceInfo& device) {
     if (device.kind == DeviceKind::cpu)
         return {.kind = DeviceKind::cpu,
                 .isa = isa_of(device),
-                .microarchitecture = device.microarchitecture,
                 .threads = device.all_threads > 0 ? device.all_threads : device.threads};
     return {.kind = DeviceKind::cuda,
             .sm = device.sm,
@@ -69,6 +79,21 @@ inline DeviceTraits traits_of(const DeviceInfo& device) {
             .l2_bytes = device.l2_bytes,
             .bytes_per_second =
                 device.nominal_bytes_per_second > 0 ? device.nominal_bytes_per_second : device.bytes_per_second};
+}
+
+/// The views in it live as long as `device`.
+inline DeviceTraits traits_of(const DeviceInfo& device) {
+    const DeviceNumbers numbers = numbers_of(device);
+    const bool cpu = device.kind == DeviceKind::cpu;
+    return {.kind = numbers.kind,
+            .isa = numbers.isa,
+            .microarchitecture = cpu ? std::string_view(device.microarchitecture) : std::string_view(),
+            .threads = numbers.threads,
+            .sm = numbers.sm,
+            .sm_count = numbers.sm_count,
+            .shared_per_block = numbers.shared_per_block,
+            .l2_bytes = numbers.l2_bytes,
+            .bytes_per_second = numbers.bytes_per_second};
 }
 
 }  // namespace espalier

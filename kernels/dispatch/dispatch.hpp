@@ -218,13 +218,17 @@ Result<DispatchResult<P>> decide(const Tables<P>& tables, const P& problem, cons
                                  const ForcedVariant* forced, const Demands& demands = {}) {
     if (tables.wisdom && !forced)
         if (const auto learned = detail::decide_by_wisdom(*tables.wisdom, problem, device, demands)) return *learned;
-    SimilarTrees<P> trees(tables.selectors, device, tables.lasting ? nearest_tree(tables.selectors, device) : nullptr);
-    const Selector<P>* const nearest = trees.next();
+    SimilarTrees<P> trees(tables.selectors, device);
+    const Selector<P>* const nearest = tables.lasting ? nearest_tree(tables.selectors, device) : trees.next();
     const Leaf<P>* const nearest_leaf = nearest ? &nearest->leaf_of(problem) : nullptr;
     if (forced)
         return detail::decide_forced(tables, problem, device, {nullptr, {}, nearest, nearest_leaf}, *forced, demands);
     const Leaf<P>* leaf = nearest_leaf;
-    for (const Selector<P>* tree = nearest; tree; tree = trees.next()) {
+    const auto following = [&] {
+        const Selector<P>* const tree = trees.next();
+        return tree == nearest ? trees.next() : tree;  // that one was remembered, and asked
+    };
+    for (const Selector<P>* tree = nearest; tree; tree = following()) {
         if (tree != nearest) leaf = &tree->leaf_of(problem);
         Configuration runs;
         if (const Choice<P>* choice = detail::first_that_runs(tables, *leaf, problem, device, demands, runs))

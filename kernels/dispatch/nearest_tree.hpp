@@ -47,30 +47,9 @@ private:
         std::size_t size_ = 0;
     };
 
-    struct Numbers {
-        DeviceKind kind{};
-        Isa isa{};
-        int threads = 0, all_threads = 0, sm = 0, sm_count = 0;
-        std::size_t shared = 0, l2 = 0;
-        double nominal = 0, measured = 0;
-        friend bool operator==(const Numbers&, const Numbers&) = default;
-    };
-    static Numbers numbers_of(const DeviceInfo& device) {
-        return {.kind = device.kind,
-                .isa = isa_of(device),
-                .threads = device.threads,
-                .all_threads = device.all_threads,
-                .sm = device.sm,
-                .sm_count = device.sm_count,
-                .shared = device.shared_per_block_optin,
-                .l2 = device.l2_bytes,
-                .nominal = device.nominal_bytes_per_second,
-                .measured = device.bytes_per_second};
-    }
-
     Name<64> key_;
     Name<32> design_;
-    Numbers numbers_;
+    DeviceNumbers numbers_;
 };
 
 }  // namespace detail

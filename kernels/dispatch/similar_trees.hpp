@@ -25,17 +25,10 @@ std::string difference(const DeviceTraits& device, const DeviceTraits& trained);
 template <class P>
 class SimilarTrees {
 public:
-    /// `first`, if not null, is known to be what comes first.
-    SimilarTrees(std::span<const Selector<P>> all, const DeviceInfo& device, const Selector<P>* first = nullptr)
-        : all_(all), device_(device), known_(first) {}
+    SimilarTrees(std::span<const Selector<P>> all, const DeviceInfo& device) : all_(all), device_(device) {}
 
     /// Null after the last one.
     const Selector<P>* next() {
-        if (known_) {
-            if (place_++ == 0) return known_;
-            known_ = nullptr, place_ = 0;
-            next();  // finds the place of what was known
-        }
         if (place_++ == 0)
             for (const Selector<P>& tree : all_)
                 if (tree.device.kind == device_.kind && tree.device_key == device_.key) return exact_ = &tree;
@@ -71,7 +64,6 @@ private:
 
     std::span<const Selector<P>> all_;
     const DeviceInfo& device_;
-    const Selector<P>* known_;
     const Selector<P>* exact_ = nullptr;
     Rank last_{-1, nullptr};
     int place_ = 0;

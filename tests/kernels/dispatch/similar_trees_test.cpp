@@ -93,12 +93,25 @@ TEST(SimilarTrees, SizesAreComparedToTheSixteenth) {
     EXPECT_EQ(dissimilarity(with_sms(0), with_sms(0)), 0);
 }
 
-TEST(SimilarTrees, WhatIsKnownToComeFirstChangesNothingElse) {
-    const std::vector trees{gpu_tree("a", 75), cpu_tree("c", 4, Isa::avx2), gpu_tree("b", 90), gpu_tree("d", 80)};
-    for (const DeviceInfo& device : {gpu_device("x", 89), gpu_device("d", 90)}) {
-        SimilarTrees<Problem> walk(trees, device), told(trees, device, SimilarTrees<Problem>(trees, device).next());
-        for (int i = 0; i < 4; ++i) EXPECT_EQ(told.next(), walk.next()) << device.key << " " << i;
-    }
+/// Trees that last are asked in the same order, the ones after the first, too, and decide the same.
+TEST(SimilarTrees, RememberingTheNearestChangesNoDecision) {
+    const std::vector trees{cpu_tree("second", 4, Isa::avx2), vector_tree("nearest", 8, Isa::avx2), gpu_tree("x", 90)};
+    const Tables<Problem> told{"convolution_2d", registry, trees, nullptr, true};
+    const Tables<Problem> found{"convolution_2d", registry, trees};
+    std::string asked;
+    for (const DeviceInfo& device : {cpu_device(8, Isa::avx2), cpu_device(8, Isa::generic), gpu_device("x", 90)})
+        for (const std::int64_t width : {50, 120, 500})
+            for (int call = 0; call < 2; ++call) {
+                const auto a = decide(told, sized(width, 20), device, nullptr);
+                const auto b = decide(found, sized(width, 20), device, nullptr);
+                ASSERT_TRUE(a && b);
+                EXPECT_EQ(a.value().entry, b.value().entry) << device.key << " " << width;
+                EXPECT_EQ(a.value().configuration, b.value().configuration);
+                EXPECT_EQ(a.value().tree, b.value().tree);
+                EXPECT_EQ(a.value().leaf, b.value().leaf);
+                if (call == 0) asked.append(a.value().tree->device_key).append(" ");
+            }
+    EXPECT_EQ(asked, "nearest second nearest second second nearest x x x ");
 }
 
 /// What a thread remembers of one device is not taken for another, of the same key or with a member less alike.
