@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Shows which variants have other source than a commit had, but the same machine code: their times still hold.
 
-usage: scripts/same_code.py [--build FOLDER] [--enter] [--base COMMIT] [FAMILY/VARIANT...]
+usage: scripts/same_code.py [--build FOLDER] [--enter] [--base COMMIT]... [FAMILY/VARIANT...]
 
-Compiles each variant as it is in the working tree and as it was in the commit (HEAD unless said), with the command
+Compiles each variant as it is in the working tree and as it was in each commit (HEAD unless said), with the command
 that the configured build FOLDER (build/host, or build/cuda for GPU variants) has for it, and compares instructions,
 constants and what they refer to (scripts/machine_code.py). Without names: all variants of that build whose source
 changed. Of GPU variants the kernels decide; what differs in the code that launches them is said.
 
 With --enter those that are equal are entered into results/<device-key>/known_stale.json, where the records are of the
-source that was compared, or of one that is entered there already. Exit status 1: some code differs.
+sources that were compared, or of one that is entered there already. Exit status 1: some code differs.
 """
 
 import argparse
@@ -98,8 +98,8 @@ def sources_measured(results):
     return measured
 
 
-def enter(variant, before, now, evidence):
-    """Notes in the results of every device whose records are of source `before` that they hold for `now`."""
+def enter(variant, befores, now, evidence):
+    """Notes in the results of every device whose records are of the sources `befores` that they hold for `now`."""
     family, name = variant.split("/")
     for results in sorted((ROOT / "results").glob(f"*/{family}.jsonl.xz")):
         measured = sources_measured(results).get(name, set())
@@ -108,9 +108,9 @@ def enter(variant, before, now, evidence):
         entry = known["variants"].get(variant, {"source_id": "", "reason": ""})
         if entry["source_id"] == now or not measured - {now}:
             continue
-        if entry["source_id"] == before:
+        if entry["source_id"] in befores:
             reason = f"{entry['reason'].rstrip('.')}; since then: {evidence[0].lower()}{evidence[1:]}"
-        elif measured <= {now, before}:
+        elif measured <= {now, *befores}:
             reason = evidence
         else:
             print(f"  {results.parent.name}: not entered, its records are of yet other source")
@@ -140,37 +140,54 @@ def ids_of(trees, families, folder):
     return ids
 
 
+def compare_all(bases, build, entry, folder):
+    """What differs from any of the trees, and in what launches a GPU's kernels, each by the commit of its tree."""
+    differences, launching = {}, {}
+    for commit, tree in bases.items():
+        differs, launches = compare(tree, build, entry, folder / commit)
+        if differs:
+            differences[commit] = differs
+        if launches:
+            launching[commit] = launches
+    return differences, launching
+
+
 def main():
     parser = argparse.ArgumentParser(usage=argparse.SUPPRESS, description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--base", default="HEAD", metavar="COMMIT")
+    parser.add_argument("--base", action="append", metavar="COMMIT")
     parser.add_argument("--build", default="build/host", metavar="FOLDER")
     parser.add_argument("--enter", action="store_true", help="enter the variants that are equal into known_stale.json")
     parser.add_argument("variants", nargs="*", metavar="FAMILY/VARIANT")
     arguments = parser.parse_args()
     build = (ROOT / arguments.build).resolve()
-    commit = run("git", "rev-parse", "--short", arguments.base, cwd=ROOT).strip()
-    evidence = "machine code is the same as that of source {}: scripts/same_code.py --base " + commit
+    commits = [run("git", "rev-parse", "--short", base, cwd=ROOT).strip() for base in arguments.base or ["HEAD"]]
+    command = "scripts/same_code.py" + "".join(f" --base {commit}" for commit in commits)
     commands = commands_of(build)
     differ = False
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        base = tree_of(commit, folder / "tree")
+        bases = {commit: tree_of(commit, folder / commit) for commit in commits}
         families = sorted({variant.split("/")[0] for variant in arguments.variants or commands})
-        ids = ids_of((base, ROOT), families, folder)
-        chosen = arguments.variants or sorted(v for v in commands if v in ids and ids[v][0] != ids[v][1])
+        ids = ids_of((*bases.values(), ROOT), families, folder)
+        chosen = arguments.variants or sorted(v for v in commands if v in ids and len(set(ids[v])) > 1)
         if unknown := [variant for variant in chosen if variant not in commands or variant not in ids]:
-            sys.exit(f"{', '.join(unknown)}: not in both trees, or not compiled by {arguments.build}")
+            sys.exit(f"{', '.join(unknown)}: not in all trees, or not compiled by {arguments.build}")
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            found = pool.map(lambda v: compare(base, build, commands[v], folder / "objects" / v), chosen)
-            for variant, (difference, launching) in zip(chosen, found):
-                print(f"{variant}: {'DIFFERS: ' + difference if difference else 'the same machine code'}", flush=True)
-                if launching:
-                    print(f"  the code that launches its kernels is another: {launching}")
-                differ |= bool(difference)
-                if arguments.enter and not difference:
+            found = pool.map(lambda v: compare_all(bases, build, commands[v], folder / "objects" / v), chosen)
+            for variant, (differences, launching) in zip(chosen, found):
+                print(f"{variant}: {'DIFFERS' if differences else 'the same machine code'}", flush=True)
+                for commit, difference in differences.items():
+                    print(f"  from {commit}: {difference}")
+                for commit, difference in launching.items():
+                    print(f"  the code that launches its kernels is another than that of {commit}: {difference}")
+                differ |= bool(differences)
+                if arguments.enter and not differences:
+                    *befores, now = ids[variant]
                     whose = "Its kernels'" if "nvcc" in commands[variant]["command"] else "Its"
-                    enter(variant, *ids[variant], f"{whose} {evidence.format(ids[variant][0][:12])}")
+                    sources = ", ".join(before[:12] for before in befores)
+                    enter(variant, befores, now, f"{whose} machine code is the same as that of source {sources}: "
+                                                 f"{command}")
     return 1 if differ else 0
 
 
