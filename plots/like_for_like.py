@@ -170,8 +170,6 @@ class Table:
         text = f"Measured: {self.family}, " + (code(self.parameters) if self.parameters else "nothing in common")
         if isinstance(self.columns, str):
             return text + f"; a column is {code(self.columns.format(x='x'))}."
-        if all(of == f"variant={x}" for x, of in self.columns.items()):
-            return text + f"; a column is {code('variant=x')}."
         named = [f"{x}: {code(of)}" for x, of in self.columns.items() if of]
         return text + ("; a column is " + ", ".join(named) if named else "") + "."
 

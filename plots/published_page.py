@@ -30,7 +30,7 @@ BREAK = "<br>"  # of the lines in a cell
 
 def shown_columns(ours: Table, xs: list) -> list:
     """Of sizes the first, the last and one between; of anything else all."""
-    if not isinstance(ours.columns, str) or len(xs) <= MOST_COLUMNS:
+    if not isinstance(ours.columns, str) or ours.columns.startswith("variant=") or len(xs) <= MOST_COLUMNS:
         return xs
     return [xs[round(at * (len(xs) - 1) / (MOST_COLUMNS - 1))] for at in range(MOST_COLUMNS)]
 

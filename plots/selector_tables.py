@@ -38,13 +38,13 @@ def leaves_a_choice(found: dict) -> bool:
     return found["leaves"] > 1 or found["regret_max"] > 1
 
 
-def device_table(title: str, families: dict) -> str:
+def device_rows(title: str, families: dict) -> list[list]:
     others = ("held_out_best_single", "held_out_nearest_neighbour", "held_out_sklearn")
-    rows = [[family, found["leaves"], *unseen(found.get("unseen")),
-             *unseen(found.get("unseen_predicted")), held_out(found["held_out"]),
-             ", ".join(mean(found[other]) for other in others), number(found["dispatch_ns"])]
-            for family, found in families.items() if leaves_a_choice(found)]
-    return table([title, *HEADER], rows)
+    return [[f"**{title}**"]] + [
+        [family, found["leaves"], *unseen(found.get("unseen")),
+         *unseen(found.get("unseen_predicted")), held_out(found["held_out"]),
+         ", ".join(mean(found[other]) for other in others), number(found["dispatch_ns"])]
+        for family, found in families.items() if leaves_a_choice(found)]
 
 
 def held_out_table(devices: dict[str, dict]) -> str:
@@ -55,18 +55,16 @@ def held_out_table(devices: dict[str, dict]) -> str:
                  if leaves_a_choice(of) and of["held_out"] and of["held_out"]["regret_geomean"] is not None}
         worst = max(found, key=lambda name: found[name]["held_out"]["regret_geomean"])
         met = sum(meets_targets(of["held_out"]) for of in found.values())
-        choices = [of["dispatch_ns"] for of in families.values() if of["dispatch_ns"] is not None]
-        rows.append([title, f"{met} of {len(found)}", f"{worst} {mean(found[worst]['held_out'])}",
-                     sum(of["leaves"] for of in found.values()),
-                     f"{min(choices):.0f}–{max(choices):.0f}" if choices else number(None)])
-    return table(["held out", "families within the targets", "worst mean", "leaves in all", "choice"], rows)
+        rows.append([title, f"{met} of {len(found)}", f"{worst} {mean(found[worst]['held_out'])}"])
+    return table(["held out", "families within the targets", "worst mean"], rows)
 
 
 def with_figures(text: str, results: Path, devices: dict[str, str]) -> str:
-    """The page with its tables renewed: one for each device that was judged, under its title, and one of all others."""
+    """The page with its tables renewed: one of the devices that were judged, each under its title, and one of the others."""
     figures = {title: read_json(results / key / "selector.json")["families"] for key, title in devices.items()}
     judged = {title for title, families in figures.items()
               if any((found.get("unseen") or {}).get("problems") for found in families.values())}
-    tables = [device_table(title, families) for title, families in figures.items() if title in judged]
+    rows = [row for title, families in figures.items() if title in judged for row in device_rows(title, families)]
     others = {title: families for title, families in figures.items() if title not in judged}
-    return between(text, BEGIN, END, "\n".join(tables + ([held_out_table(others)] if others else [])))
+    tables = ([table(["family", *HEADER], rows)] if rows else []) + ([held_out_table(others)] if others else [])
+    return between(text, BEGIN, END, "\n".join(tables))
