@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from evidence import between, number, table
+from evidence import between, number, paragraph, table
 from regular_files import read_json
 
 BEGIN, END = "<!-- begin figures: plots/documents.py -->\n", "<!-- end figures -->"
@@ -47,24 +47,24 @@ def device_rows(title: str, families: dict) -> list[list]:
         for family, found in families.items() if leaves_a_choice(found)]
 
 
-def held_out_table(devices: dict[str, dict]) -> str:
-    """Devices that `judge` has graded nothing of: a line each, with the family that is the worst held out."""
-    rows = []
-    for title, families in devices.items():
-        found = {name: of for name, of in families.items()
-                 if leaves_a_choice(of) and of["held_out"] and of["held_out"]["regret_geomean"] is not None}
-        worst = max(found, key=lambda name: found[name]["held_out"]["regret_geomean"])
-        met = sum(meets_targets(of["held_out"]) for of in found.values())
-        rows.append([title, f"{met} of {len(found)}", f"{worst} {mean(found[worst]['held_out'])}"])
-    return table(["held out", "families within the targets", "worst mean"], rows)
+def held_out_alone(devices: dict[str, dict]) -> str:
+    """Devices that `judge` has graded nothing of: how many families meet the targets, and the worst family's mean."""
+    met, worst = [], []
+    for families in devices.values():
+        found = [of["held_out"] for of in families.values()
+                 if leaves_a_choice(of) and of["held_out"] and of["held_out"]["regret_geomean"] is not None]
+        met.append(sum(map(meets_targets, found)))
+        worst.append(max(figures["regret_geomean"] for figures in found))
+    return paragraph(f"Held out, the {len(devices)} devices without unseen problems meet the targets in {min(met)} to {max(met)} "
+                     f"families; worst means: {min(worst):.3f} to {max(worst):.3f}.")
 
 
 def with_figures(text: str, results: Path, devices: dict[str, str]) -> str:
-    """The page with its tables renewed: one of the devices that were judged, each under its title, and one of the others."""
+    """The page with its figures renewed: a table of the devices that were judged, each under its title, then the others."""
     figures = {title: read_json(results / key / "selector.json")["families"] for key, title in devices.items()}
     judged = {title for title, families in figures.items()
               if any((found.get("unseen") or {}).get("problems") for found in families.values())}
     rows = [row for title, families in figures.items() if title in judged for row in device_rows(title, families)]
     others = {title: families for title, families in figures.items() if title not in judged}
-    tables = ([table(["family", *HEADER], rows)] if rows else []) + ([held_out_table(others)] if others else [])
+    tables = ([table(["family", *HEADER], rows)] if rows else []) + ([held_out_alone(others)] if others else [])
     return between(text, BEGIN, END, "\n".join(tables))

@@ -312,6 +312,35 @@ TEST_P(Fused, CloseTogetherInTheUpperBits) {
             }
 }
 
+/// What a screen of 8 bits is told by is less than a step of a row's largest value, in some rows or in all.
+TEST_P(Fused, OneLargeValueInARow) {
+    for (const auto metric : {Metric::euclidean, Metric::cosine})
+        for (const int share : {1, 10})
+            for (const float large : {30.0F, 1e3F, 1e7F}) {
+                const auto value = [&](std::int64_t item, std::int64_t attribute, std::mt19937& random) {
+                    const float small = std::uniform_real_distribution<float>(-1, 1)(random);
+                    return item % share == 0 && attribute == item % 7 ? large + small : small;
+                };
+                for (const std::int64_t queries : {70, 400})
+                    expect_direct({.queries = queries, .points = 2500, .dims = 66, .k = 11, .metric = metric}, value,
+                                  std::to_string(large) + " in one row of " + std::to_string(share));
+            }
+}
+
+/// Points by turns near to all queries and far: lists that are cut, and compared, before all points are seen.
+TEST_P(Fused, PointsThatComeNearer) {
+    for (const auto metric : {Metric::euclidean, Metric::cosine})
+        for (const std::int64_t points : {3000, 40000}) {
+            const auto value = [&](std::int64_t item, std::int64_t attribute, std::mt19937& random) {
+                const float noise = std::uniform_real_distribution<float>(-1, 1)(random);
+                const float far = item < 100 ? 0 : 2 - 2 * static_cast<float>(item) / static_cast<float>(points);
+                return static_cast<float>(attribute % 5) - 2 + noise * (0.05F + far);
+            };
+            expect_direct({.queries = 100, .points = points, .dims = 20, .k = 10, .metric = metric}, value,
+                          std::to_string(points) + " points");
+        }
+}
+
 /// One query cannot be screened, the points and the other queries can.
 TEST_P(Fused, AQueryThatIsNotFinite) {
     for (const auto metric : {Metric::euclidean, Metric::cosine}) {
@@ -354,7 +383,7 @@ TEST_P(Fused, SaysWhatWorkspaceItLacks) {
 
 TEST_P(Fused, DeclinesWhatItDoesNotKnow) {
     const auto reason = [&](const Problem& problem) { return variant().supports(problem, {}, device_).reason; };
-    const bool of_products = variant().name == "cpu_fused_amx";
+    const bool of_products = variant().name == "cpu_fused_amx" || variant().name == "cpu_fused_vnni";
     const std::string differences = of_products ? "the metric adds up differences, not products" : "";
     EXPECT_EQ(reason({.metric = Metric::mixed_euclidean}), of_products ? differences : "nominal attributes");
     for (const auto metric : {Metric::manhattan, Metric::chebyshev}) EXPECT_EQ(reason({.metric = metric}), differences);
@@ -362,7 +391,7 @@ TEST_P(Fused, DeclinesWhatItDoesNotKnow) {
     EXPECT_EQ(reason({.missing = Missing::allowed}), "missing values");
     EXPECT_EQ(reason({.k = 1025}), "k above 1,024");
     DeviceInfo old = device_;
-    old.avx2 = old.avx512 = old.amx_bf16 = false;
+    old.avx2 = old.avx512 = old.avx512_vnni = old.amx_bf16 = false;
     EXPECT_FALSE(variant().supports({}, {}, old));
 }
 

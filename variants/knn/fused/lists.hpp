@@ -43,7 +43,7 @@ class Lists {
 public:
     Lists(std::int64_t queries, std::int64_t k)
         : k_(static_cast<std::size_t>(k)),
-          capacity_(static_cast<std::size_t>(list_capacity(k))),
+          capacity_(static_cast<std::size_t>(list_capacity(k * Kernel::kCandidates))),
           limits_(static_cast<std::size_t>(queries + kMostQueriesAtOnce), std::numeric_limits<float>::quiet_NaN()),
           counts_(static_cast<std::size_t>(queries), 0),
           keys_(std::make_unique_for_overwrite<std::int32_t[]>(static_cast<std::size_t>(queries) * capacity_)),
@@ -71,7 +71,7 @@ protected:
     /// Of a full list: a key that at least k are at most, and few more.
     [[nodiscard]] std::int32_t bound(std::size_t i) const {
         return Kernel::bound(keys_.get() + i * capacity_, capacity_, static_cast<std::int32_t>(k_),
-                             static_cast<std::int32_t>(k_ + (capacity_ - k_) / 8));
+                             static_cast<std::int32_t>(k_ + (capacity_ / Kernel::kCandidates - k_) / 8));
     }
 
     /// Keeps the entries that `wanted(key, point)` says, in their order.

@@ -18,6 +18,7 @@
 #include "variants/knn/fused/lists.hpp"
 #include "variants/knn/fused/panels.hpp"
 #include "variants/knn/fused/plan.hpp"
+#include "variants/knn/fused/query_block.hpp"
 #include "variants/knn/fused/screen.hpp"
 #include "variants/knn/fused/streaming.hpp"
 #include "variants/knn/fused/terms.hpp"
@@ -28,67 +29,6 @@
 /// queries are dealt to the threads, and of few queries the points are, too. A handful of queries is compared with the
 /// points as they lie, since packing would read them as often. How much each form costs: docs/performance/knn-cpu.md.
 namespace espalier::knn::fused {
-
-/// A block of queries, packed.
-template <class Kernel>
-class QueryBlock {
-public:
-    template <Terms terms>
-    static QueryBlock of(const Slice& slice, const float* centre) {
-        QueryBlock block(slice);
-        for (std::int64_t q = 0; q < block.count_; q += Kernel::kPoints)
-            Kernel::squares(slice.part(q, Kernel::kPoints), centre, block.squares_.data() + q);
-        block.may_be_screened_ = std::ranges::all_of(block.squares_, [](double s) { return s <= kMostScreened; });
-        block.pack<terms>(slice, centre);
-        return block;
-    }
-
-    /// With lengths; at unit length if it is to be screened.
-    template <Terms terms>
-    static QueryBlock with_lengths(Slice slice, const float* origin) {
-        QueryBlock block(slice);
-        block.lengths_.resize(block.squares_.size());
-        measure_lengths<Kernel>(slice, origin, block.lengths_.data());
-        std::ranges::fill(block.squares_, 1.0);
-        block.may_be_screened_ = std::ranges::all_of(block.lengths_, length_may_be_screened);
-        if (terms == Terms::products) slice.lengths = block.lengths_.data();
-        block.pack<terms>(slice, origin);
-        return block;
-    }
-
-    [[nodiscard]] std::int64_t first() const { return first_; }
-    [[nodiscard]] std::int64_t count() const { return count_; }
-    [[nodiscard]] const float* panel(std::int64_t q) const { return panels_.data() + q * Kernel::depth(dims_); }
-    [[nodiscard]] const float* rows() const { return rows_.get(); }
-    [[nodiscard]] const std::vector<double>& squares() const { return squares_; }
-    [[nodiscard]] const float* lengths() const { return lengths_.data(); }
-    [[nodiscard]] bool may_be_screened() const { return may_be_screened_; }
-
-private:
-    explicit QueryBlock(const Slice& slice)
-        : first_(slice.first),
-          count_(slice.count),
-          dims_(slice.dims),
-          panels_(rounded_up(count_, Kernel::kQueries) * Kernel::depth(dims_)),
-          rows_(std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(count_ * dims_))),
-          squares_(static_cast<std::size_t>(count_)) {}
-
-    template <Terms terms>
-    void pack(const Slice& slice, const float* centre) {
-        constexpr float kScale = terms == Terms::products ? -2.0F : 1.0F;
-        for (std::int64_t q = 0; q < count_; q += Kernel::kQueries)
-            Kernel::template pack_queries<terms>(slice.part(q, Kernel::kQueries), centre, kScale,
-                                                 panels_.data() + q * Kernel::depth(dims_));
-        pack_rows(slice, rows_.get());
-    }
-
-    std::int64_t first_, count_, dims_;
-    Lines<float> panels_;
-    std::unique_ptr<float[]> rows_;
-    std::vector<double> squares_;
-    std::vector<float> lengths_;
-    bool may_be_screened_ = false;
-};
 
 /// Without a neighbour, or with none asked for.
 inline void predict_from_nothing(const Problem& problem, const Buffers& buffers) {
@@ -132,6 +72,15 @@ public:
           starts_(lengths_ + Plan::length_floats(problem)),
           panels_(starts_ + plan_.start_floats<Kernel>()),
           rows_(panels_ + plan_.panel_floats<Kernel>(problem.dims)) {}
+
+    /// With a screen alone. False if it may not see some item, or tells too little: some predictions are lacking then.
+    bool run_screened() {
+        if (!plan_.screened) return false;
+        if (!is_cosine()) find_centre();
+        if (!prepare_points<Terms::products>()) return false;
+        run_tasks<Terms::products>();
+        return !gives_up_;
+    }
 
     void run() {
         if (problem_.metric == Metric::manhattan) return run_direct<Terms::magnitudes>();
@@ -282,10 +231,29 @@ private:
             measure_points(slice);
             if (kScreened) slice.lengths = lengths_ + slice.first;
         }
+        if constexpr (Kernel::kRounds) return round_panel(slice);
         if (plan_.packed) Kernel::template pack_points<terms>(slice, centre<terms>(), packed_panel(slice.first));
         if constexpr (!kScreened) return true;
         if (plan_.has_rows) pack_rows(slice, rows_ + slice.first * problem_.dims);
         return prepare_starts(slice);
+    }
+
+    [[nodiscard]] float* spreads() const { return starts_ + plan_.start_floats<Kernel>() / 2; }
+
+    bool round_panel(const Slice& slice) const {
+        Rounded rounded{};
+        Kernel::round_points(slice, centre_.data(), packed_panel(slice.first), rounded);
+        if (plan_.has_rows) pack_rows(slice, rows_ + slice.first * problem_.dims);
+        bool all = true;
+        for (std::int64_t j = 0; j < Kernel::kPoints; ++j) {
+            const auto i = static_cast<std::size_t>(j);
+            const double square = is_cosine() ? 1 : rounded.squares[i];
+            const double error = rounding_error(square, rounded.residuals[i]);
+            starts_[slice.first + j] = static_cast<float>((1 - bound_.spread) * square - error);
+            spreads()[slice.first + j] = static_cast<float>(2 * bound_.spread * square + 2 * error);
+            all = all && square <= kMostScreened;
+        }
+        return all && (!is_cosine() || std::all_of(slice.lengths, slice.lengths + slice.count, length_may_be_screened));
     }
 
     /// False if one of the points is none that a screen may see.
@@ -320,6 +288,7 @@ private:
             Kernel::end();
         }
         errors.rethrow();
+        if (Kernel::kRounds && gives_up_) return;
         for (std::int64_t b = 0; parts > 1 && b < plan_.blocks; ++b)
             predict_all(std::span(found).subspan(static_cast<std::size_t>(b * parts), static_cast<std::size_t>(parts)),
                         b * plan_.block, queries_of(b).count);
@@ -340,7 +309,9 @@ private:
     void run_task(Results& results, std::int64_t b, std::int64_t number, Found* found) {
         const Part part{plan_.panels * number / plan_.parts, plan_.panels * (number + 1) / plan_.parts};
         const Block block = packed_block<terms>(b);
-        if constexpr (terms != Terms::products)
+        if constexpr (Kernel::kRounds) {
+            if (gives_up_ || !block.may_be_screened() || !scan_screened(results, block, part, found)) gives_up_ = true;
+        } else if constexpr (terms != Terms::products)
             scan_plain<terms>(results, block, part, !plan_.packed, found);
         else if (gives_up_ || !block.may_be_screened() || !scan_screened(results, block, part, found))
             is_cosine() ? scan_plain<Terms::dots>(results, packed_block<Terms::dots>(b), part, true, found)
@@ -369,7 +340,7 @@ private:
     template <class Form>
     bool scan_screened(Results& results, const Block& block, Form form, Part part, Found* found) {
         ScreenedLists<Kernel, Form> lists(block.count(), problem_.k, form, bound_, point_rows(), block.rows(),
-                                          block.squares().data(), starts_);
+                                          block.squares().data(), starts_, block.errors(), spreads());
         if (!scan<Terms::products>(block, lists, part, !plan_.packed)) {
             gives_up_ = true;
             return false;
@@ -390,7 +361,8 @@ private:
             if (plan_.read_once && !prepare_panel<terms>(slice)) return false;
             if (terms == Terms::products && is_cosine()) slice.lengths = lengths_ + slice.first;
             const float* points = packs ? copy.data() : packed_panel(slice.first);
-            if (packs) Kernel::template pack_points<terms>(slice, centre<terms>(), copy.data());
+            if constexpr (!Kernel::kRounds)
+                if (packs) Kernel::template pack_points<terms>(slice, centre<terms>(), copy.data());
             for (std::int64_t q = 0; q < block.count(); q += Kernel::kQueries) {
                 if (!Kernel::template tile<terms>(
                         {block.panel(q), points, starts_ + slice.first, problem_.dims, lists.limits() + q}, tile))
@@ -400,6 +372,8 @@ private:
                     offer_all(lists, static_cast<std::size_t>(i), tile.values[i - q], tile.wanted[i - q] & real,
                               slice.first);
             }
+            if constexpr (Kernel::kRounds)
+                if (tells_too_little(lists, block.count(), slice.first - part.begin * Kernel::kPoints)) return false;
         }
         return true;
     }
@@ -416,6 +390,13 @@ private:
             lists.entries(static_cast<std::size_t>(i), results.entries);
             predict(results, block.first() + i);
         }
+    }
+
+    /// Of rounded items: whether comparing what is left costs half of what the screen saves, after the first points.
+    template <class L>
+    [[nodiscard]] bool tells_too_little(const L& lists, std::int64_t queries, std::int64_t points) const {
+        constexpr std::int64_t kCost = 64, kFirst = 32'768;
+        return gives_up_ || lists.in_vain() * kCost > queries * std::max(points, kFirst);
     }
 
     /// Where many points are within the bound, because they are as far as each other or close together and far from
@@ -456,18 +437,37 @@ inline Support supports(const Problem& problem) {
 }
 
 template <class Kernel>
-void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
+void check_workspace(const Context& context, const Problem& problem, const Configuration& configuration) {
     const std::size_t needed = workspace<Kernel>(problem, configuration, context.device);
     if (context.workspace.size() < needed)
         throw device::DeviceError(std::to_string(problem.points) + " points need " + std::to_string(needed) +
                                       " bytes of workspace, given are " + std::to_string(context.workspace.size()),
                                   2);
+}
+
+inline void copy_to_host(const Problem& problem, const Buffers& buffers) {
+    if (problem.queries_in == QueriesIn::host && problem.queries > 0)
+        std::memcpy(buffers.on_host.predictions, predictions_of(buffers), prediction_bytes(problem.queries));
+}
+
+template <class Kernel>
+void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
+    check_workspace<Kernel>(context, problem, configuration);
     if (compares_nothing(problem))
         predict_from_nothing(problem, buffers);
     else
         Pipeline<Kernel>(context, problem, buffers).run();
-    if (problem.queries_in == QueriesIn::host && problem.queries > 0)
-        std::memcpy(buffers.on_host.predictions, predictions_of(buffers), prediction_bytes(problem.queries));
+    copy_to_host(problem, buffers);
+}
+
+/// By the screen of a kernel that rounds items. False if that does not suffice.
+template <class Kernel>
+bool run_screened(Context& context, const Problem& problem, const Buffers& buffers,
+                  const Configuration& configuration) {
+    check_workspace<Kernel>(context, problem, configuration);
+    if (compares_nothing(problem) || !Pipeline<Kernel>(context, problem, buffers).run_screened()) return false;
+    copy_to_host(problem, buffers);
+    return true;
 }
 
 }  // namespace espalier::knn::fused

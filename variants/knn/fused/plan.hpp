@@ -36,16 +36,16 @@ struct Plan {
         if (plan.streamed) return plan;
         plan.screened = (problem.metric == Metric::euclidean || problem.metric == Metric::cosine) &&
                         problem.dims >= kLeastDims && problem.dims <= kMostScreenedDims;
-        plan.has_rows = plan.screened && problem.queries * (problem.k + 8) > problem.points / 4;
+        plan.has_rows = plan.screened && Kernel::kCandidates * problem.queries * (problem.k + 8) > problem.points / 4;
         plan.panels = (problem.points + Kernel::kPoints - 1) / Kernel::kPoints;
         plan.cut<Kernel>(problem, threads);
         return plan;
     }
 
-    /// What the sums of a tile start from.
+    /// What the sums of a tile start from, and as many spreads of rounded points.
     template <class Kernel>
     [[nodiscard]] std::int64_t start_floats() const {
-        return screened ? rounded_up(panels * Kernel::kPoints, kLine) : 0;
+        return screened ? (Kernel::kRounds ? 2 : 1) * rounded_up(panels * Kernel::kPoints, kLine) : 0;
     }
     /// The points' lengths.
     [[nodiscard]] static std::int64_t length_floats(const Problem& problem) {
@@ -91,7 +91,7 @@ private:
     template <class Kernel>
     [[nodiscard]] std::int64_t most_parts(const Problem& problem, std::int64_t threads) const {
         constexpr std::int64_t kListBytes = 32 << 20, kLeastPoints = 1024;
-        const std::int64_t lists = problem.queries * list_capacity(problem.k) * 8;
+        const std::int64_t lists = problem.queries * list_capacity(problem.k * Kernel::kCandidates) * 8;
         const std::int64_t parts_that_pay = std::min(panels * Kernel::kPoints / kLeastPoints, kListBytes / lists);
         return std::clamp<std::int64_t>(parts_that_pay, 1, 4 * threads);
     }

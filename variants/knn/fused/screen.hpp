@@ -46,6 +46,13 @@ struct ScreenBound {
     [[nodiscard]] double upper_of(double square) const { return square * (1 + 2 * direct + 0x1p-21) + off + smallest; }
 };
 
+/// With r and r' the norms of what rounding took from x and y, 2xy is off by 2 (|x| r' + |y| r + r r') at most, which
+/// is no more than this of x and of y, from the squares of |x| and r. The ratio may be any, near r / |x| it is tight.
+inline double rounding_error(double square, double residual) {
+    constexpr double kRatio = 1.0 / 192;  // as of rows of hundreds of numbers
+    return (kRatio * square + (1 / kRatio + 1) * residual) * 1.0001;
+}
+
 /// Squares up to here leave room for all sums in single precision; what is larger, or not finite, is not screened.
 inline constexpr double kMostScreened = 0x1p120;
 inline constexpr std::int64_t kMostScreenedDims = 1 << 16;
@@ -80,8 +87,10 @@ template <class Kernel, class Form>
 class ScreenedLists : public Lists<Kernel> {
 public:
     /// `queries` lie side by side, `squares` are those of their norms after centring, `starts` those of the points.
+    /// Where items are rounded, `errors` are the queries' and `spreads` what the points add to the spread.
     ScreenedLists(std::int64_t count, std::int64_t k, Form form, const ScreenBound& bound, const PointRows& points,
-                  const float* queries, const double* squares, const float* starts)
+                  const float* queries, const double* squares, const float* starts,
+                  [[maybe_unused]] const double* errors = nullptr, const float* spreads = nullptr)
         : Lists<Kernel>(count, k),
           form_(form),
           bound_(bound),
@@ -89,10 +98,13 @@ public:
           queries_(queries),
           starts_(starts),
           start_spread_(static_cast<float>(2 * bound.spread / (1 - bound.spread))),
+          spreads_(spreads),
           of_query_(static_cast<std::size_t>(count)) {
-        for (std::size_t i = 0; i < of_query_.size(); ++i)
-            of_query_[i] = {static_cast<float>((1 - bound.spread) * squares[i]),
-                            static_cast<float>(2 * bound.spread * squares[i] + bound.smallest)};
+        for (std::size_t i = 0; i < of_query_.size(); ++i) {
+            double least = (1 - bound.spread) * squares[i], spread = 2 * bound.spread * squares[i] + bound.smallest;
+            if constexpr (Kernel::kRounds) least -= errors[i], spread += 2 * errors[i];
+            of_query_[i] = {static_cast<float>(least), static_cast<float>(spread)};
+        }
     }
 
     void offer(std::size_t i, float value, std::int64_t point) {
@@ -116,6 +128,7 @@ private:
 
     /// How far apart the two bounds are.
     [[nodiscard]] float spread(std::size_t i, std::int64_t point) const {
+        if constexpr (Kernel::kRounds) return of_query_[i].spread + spreads_[point];
         return of_query_[i].spread + starts_[point] * start_spread_;
     }
 
@@ -189,6 +202,7 @@ private:
     const float* queries_;
     const float* starts_;
     float start_spread_;
+    const float* spreads_;
     std::vector<OfQuery> of_query_;
     std::int64_t in_vain_ = 0;
 };

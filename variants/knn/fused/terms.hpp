@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 /// What a kernel of the fused pipelines computes; each instruction set has its own.
@@ -36,6 +37,11 @@ enum class Terms {
 ///   static double smallest(dims)         and what underflow may take
 ///   static constexpr std::int64_t kFewBlocks, kBlockFloats
 ///       of queries: more blocks than that are worth packing the points for all, of so many numbers each
+///   static constexpr std::int64_t kCandidates
+///       points, about, that the screen leaves for each neighbour
+///   static constexpr bool kRounds        whether `products` are of rounded items. Then all points are packed, and
+///   static void round_queries(...), round_points(const Slice&, const float* centre, float* panel, Rounded&)
+///       take the place of pack_queries and pack_points
 ///   static void begin(), end()           around a thread's tiles
 /// All forms of one term add up in the order of the attributes, so that they give the same.
 struct TileInput {
@@ -50,6 +56,12 @@ template <int kQueries, int kPoints>
 struct TileValues {
     alignas(64) float values[kQueries][kPoints];
     std::uint64_t wanted[kQueries];  ///< bit j: the value of point j is of interest
+};
+
+/// Of a panel's items.
+struct Rounded {
+    std::array<double, 64> squares;    ///< of their norms
+    std::array<double, 64> residuals;  ///< of the norms of what rounding took away, or more
 };
 
 struct StreamInput {

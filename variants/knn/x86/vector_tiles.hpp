@@ -23,7 +23,8 @@ struct VectorTiles {
     static constexpr int kLanes = Vectors::kLanes, kRows = Vectors::kQueries;
     static constexpr int kQueries = kGroups * kRows, kPoints = kVectors * kLanes;
     static constexpr int kDirect = fused::kDirect;
-    static constexpr std::int64_t kFewBlocks = 4, kBlockFloats = 48 << 10;
+    static constexpr std::int64_t kFewBlocks = 4, kBlockFloats = 48 << 10, kCandidates = 1;
+    static constexpr bool kRounds = false;
     using Tile = fused::TileValues<kQueries, kPoints>;
     using Floats = typename Vectors::Floats;
     using Wanted = typename Vectors::Wanted;
