@@ -15,7 +15,7 @@ struct Vnni : VectorTiles<Avx512> {
     static constexpr bool kRounds = true;
     static constexpr std::int64_t kCandidates = 8, kFewBlocks = 0, kBlockFloats = 192 << 10;
     static constexpr int kVectors = kPoints / kLanes, kHead = 2, kAtOnce = 4;
-    static constexpr std::int32_t kOffset = 128;  // the instruction's left numbers have no sign
+    static constexpr std::uint32_t kOffset = 128;  // the instruction's left numbers have no sign
 
     static constexpr std::int64_t depth(std::int64_t dims) { return kHead + (dims + kAtOnce - 1) / kAtOnce; }
     static constexpr std::int64_t roundings(std::int64_t) { return 128; }
@@ -62,7 +62,7 @@ struct Vnni : VectorTiles<Avx512> {
     }
 
     static void round_queries(const fused::Slice& slice, const float* centre, float* panel, fused::Rounded& rounded) {
-        std::array<std::int32_t, kQueries> sums{};
+        std::array<std::uint32_t, kQueries> sums{};
         round_items<kQueries, 0>(slice, centre, panel, rounded.squares.data(), rounded.residuals.data(), sums.data());
         for (int q = 0; q < kQueries; ++q) {
             panel[q] *= -2;
@@ -71,7 +71,7 @@ struct Vnni : VectorTiles<Avx512> {
     }
 
     static void round_points(const fused::Slice& slice, const float* centre, float* panel, fused::Rounded& rounded) {
-        std::array<std::int32_t, kPoints> sums{};
+        std::array<std::uint32_t, kPoints> sums{};
         round_items<kPoints, kOffset>(slice, centre, panel, rounded.squares.data(), rounded.residuals.data(),
                                       sums.data());
     }
@@ -79,9 +79,9 @@ struct Vnni : VectorTiles<Avx512> {
 private:
     /// Steps to the panel's first row, whole numbers and an offset to its others. The squares of the items, and of what
     /// was rounded away, not less than they are; the sums of the whole numbers.
-    template <int kWidth, std::int32_t offset>
+    template <int kWidth, std::uint32_t offset>
     ESPALIER_VNNI static void round_items(const fused::Slice& slice, const float* centre, float* panel, double* squares,
-                                          double* residuals, std::int32_t* sums) {
+                                          double* residuals, std::uint32_t* sums) {
         constexpr float kLeastLargest = 0x1p-100F;  // of smaller ones the inverse of a step would be none
         std::array<float, kWidth> largest{}, inverse{}, lost{};
         std::array<double, kWidth> all{};
@@ -102,7 +102,7 @@ private:
             fused::Slice some = slice;
             some.values += a * slice.items;
             some.dims = std::min<std::int64_t>(kAtOnce, slice.dims - a);
-            std::array<std::int32_t, kWidth> words{};
+            std::array<std::uint32_t, kWidth> words{};
             for (std::int64_t i = some.dims; i < kAtOnce; ++i)
                 for (auto& word : words) word |= offset << (8 * i);
             fused::for_panel<kWidth>(
@@ -110,9 +110,10 @@ private:
                     constexpr float kWhole = 0x1.8p23F;  // numbers around it have no fractions
                     const auto item = static_cast<std::size_t>(j);
                     const float nearest = value * inverse[item] + kWhole;
-                    const std::int32_t number =
-                        std::bit_cast<std::int32_t>(nearest) - std::bit_cast<std::int32_t>(kWhole);
-                    const float rest = value - static_cast<float>(number) * panel[j];
+                    // Of what is not finite any number, since such items are not screened.
+                    const std::uint32_t number =
+                        std::bit_cast<std::uint32_t>(nearest) - std::bit_cast<std::uint32_t>(kWhole);
+                    const float rest = value - static_cast<float>(static_cast<std::int32_t>(number)) * panel[j];
                     lost[item] += rest * rest;
                     sums[j] += number;
                     words[item] |= ((number + offset) & 0xFF) << (8 * static_cast<int>(i));
