@@ -231,42 +231,35 @@ private:
             measure_points(slice);
             if (kScreened) slice.lengths = lengths_ + slice.first;
         }
-        if constexpr (Kernel::kRounds) return round_panel(slice);
-        if (plan_.packed) Kernel::template pack_points<terms>(slice, centre<terms>(), packed_panel(slice.first));
+        Rounded panel{};
+        if constexpr (Kernel::kRounds)
+            Kernel::round_points(slice, centre_.data(), packed_panel(slice.first), panel);
+        else if (plan_.packed)
+            Kernel::template pack_points<terms>(slice, centre<terms>(), packed_panel(slice.first));
         if constexpr (!kScreened) return true;
         if (plan_.has_rows) pack_rows(slice, rows_ + slice.first * problem_.dims);
-        return prepare_starts(slice);
+        if constexpr (!Kernel::kRounds)
+            if (!is_cosine()) Kernel::squares(slice, centre_.data(), panel.squares.data());
+        return prepare_starts(slice, panel);
     }
 
     [[nodiscard]] float* spreads() const { return starts_ + plan_.start_floats<Kernel>() / 2; }
 
-    bool round_panel(const Slice& slice) const {
-        Rounded rounded{};
-        Kernel::round_points(slice, centre_.data(), packed_panel(slice.first), rounded);
-        if (plan_.has_rows) pack_rows(slice, rows_ + slice.first * problem_.dims);
-        bool all = true;
-        for (std::int64_t j = 0; j < Kernel::kPoints; ++j) {
-            const auto i = static_cast<std::size_t>(j);
-            const double square = is_cosine() ? 1 : rounded.squares[i];
-            const double error = rounding_error(square, rounded.residuals[i]);
-            starts_[slice.first + j] = static_cast<float>((1 - bound_.spread) * square - error);
-            spreads()[slice.first + j] = static_cast<float>(2 * bound_.spread * square + 2 * error);
-            all = all && square <= kMostScreened;
-        }
-        return all && (!is_cosine() || std::all_of(slice.lengths, slice.lengths + slice.count, length_may_be_screened));
-    }
-
     /// False if one of the points is none that a screen may see.
-    bool prepare_starts(const Slice& slice) const {
-        float* const starts = starts_ + slice.first;
-        if (is_cosine()) {
-            std::fill_n(starts, Kernel::kPoints, bound_.start(1));
-            return std::all_of(slice.lengths, slice.lengths + slice.count, length_may_be_screened);
+    bool prepare_starts(const Slice& slice, Rounded& panel) const {
+        if (is_cosine()) panel.squares.fill(1);
+        for (std::int64_t j = 0; j < Kernel::kPoints; ++j) {
+            const double square = panel.squares[static_cast<std::size_t>(j)];
+            if constexpr (Kernel::kRounds) {
+                const double error = rounding_error(square, panel.residuals[static_cast<std::size_t>(j)]);
+                starts_[slice.first + j] = static_cast<float>((1 - bound_.spread) * square - error);
+                spreads()[slice.first + j] = static_cast<float>(2 * bound_.spread * square + 2 * error);
+            } else {
+                starts_[slice.first + j] = bound_.start(square);
+            }
         }
-        std::array<double, Kernel::kPoints> squares{};
-        Kernel::squares(slice, centre_.data(), squares.data());
-        std::ranges::transform(squares, starts, [&](double s) { return bound_.start(s); });
-        return std::ranges::all_of(squares, [](double square) { return square <= kMostScreened; });
+        if (is_cosine()) return std::all_of(slice.lengths, slice.lengths + slice.count, length_may_be_screened);
+        return std::ranges::all_of(panel.squares, [](double square) { return square <= kMostScreened; });
     }
 
     template <Terms terms>
@@ -346,7 +339,8 @@ private:
             return false;
         }
         keep(results, block, lists, found);
-        note(lists.in_vain(), block.count() * (part.end - part.begin) * Kernel::kPoints);
+        if constexpr (!Kernel::kRounds)
+            note(lists.in_vain(), block.count() * (part.end - part.begin) * Kernel::kPoints);
         return true;
     }
 
@@ -430,10 +424,23 @@ std::size_t workspace(const Problem& problem, const Configuration&, const Device
            sizeof(float);
 }
 
+/// For a kernel with another for what it can do nothing about.
+template <class Kernel, class Other>
+std::size_t workspace_of_either(const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
+    return std::max(workspace<Kernel>(problem, configuration, device),
+                    workspace<Other>(problem, configuration, device));
+}
+
 inline Support supports(const Problem& problem) {
     if (problem.metric == Metric::mixed_euclidean) return Support::no("nominal attributes");
     if (problem.missing == Missing::allowed) return Support::no("missing values");
     return pipeline_supports(problem);
+}
+
+inline Support supports_products(const Problem& problem) {
+    if (const Support support = supports(problem); !support) return support;
+    if (problem.metric == Metric::euclidean || problem.metric == Metric::cosine) return Support::yes();
+    return Support::no("the metric adds up differences, not products");
 }
 
 template <class Kernel>

@@ -188,17 +188,10 @@ bool are_granted() {
 
 Support supports(const Problem& problem, const Configuration&, const DeviceInfo& device) {
     if (!device.amx_bf16) return Support::no("the processor has no matrix registers (AMX) for bfloat16");
-    if (problem.metric != Metric::euclidean && problem.metric != Metric::cosine)
-        return Support::no("the metric adds up differences, not products");
-    return fused::supports(problem);
+    return fused::supports_products(problem);
 }
 
 using Vectors = VectorTiles<Avx512>;
-
-std::size_t workspace(const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
-    return std::max(fused::workspace<Amx>(problem, configuration, device),
-                    fused::workspace<Vectors>(problem, configuration, device));
-}
 
 /// By vectors where the system does not grant the registers: a program's signal stack is too small, say.
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
@@ -218,7 +211,7 @@ Variant<Problem> cpu_fused_amx() {
         .tolerance = kPipeline,
         .space = {},
         .supports = supports,
-        .workspace = workspace,
+        .workspace = fused::workspace_of_either<Amx, Vectors>,
         .run = run};
 }
 

@@ -83,7 +83,7 @@ private:
     ESPALIER_VNNI static void round_items(const fused::Slice& slice, const float* centre, float* panel, double* squares,
                                           double* residuals, std::uint32_t* sums) {
         constexpr float kLeastLargest = 0x1p-100F;  // of smaller ones the inverse of a step would be none
-        std::array<float, kWidth> largest{}, inverse{}, lost{};
+        std::array<float, kWidth> largest{}, steps{}, inverse{}, lost{};
         std::array<double, kWidth> all{};
         fused::for_panel<kWidth>(
             slice, centre, [&](std::int64_t, int j, float value) __attribute__((always_inline)) {
@@ -94,9 +94,10 @@ private:
             });
         for (std::size_t j = 0; j < kWidth; ++j) {
             const bool has_step = largest[j] >= kLeastLargest;
-            panel[j] = has_step ? largest[j] / 127 : 0;
+            steps[j] = has_step ? largest[j] / 127 : 0;
             inverse[j] = has_step ? 127 / largest[j] : 0;
         }
+        std::ranges::copy(steps, panel);
         float* row = panel + std::ptrdiff_t{kHead} * kWidth;
         for (std::int64_t a = 0; a < slice.dims; a += kAtOnce, row += kWidth) {
             fused::Slice some = slice;
@@ -113,7 +114,7 @@ private:
                     // Of what is not finite any number, since such items are not screened.
                     const std::uint32_t number =
                         std::bit_cast<std::uint32_t>(nearest) - std::bit_cast<std::uint32_t>(kWhole);
-                    const float rest = value - static_cast<float>(static_cast<std::int32_t>(number)) * panel[j];
+                    const float rest = value - static_cast<float>(static_cast<std::int32_t>(number)) * steps[item];
                     lost[item] += rest * rest;
                     sums[j] += number;
                     words[item] |= ((number + offset) & 0xFF) << (8 * static_cast<int>(i));
@@ -130,17 +131,10 @@ private:
 
 Support supports(const Problem& problem, const Configuration&, const DeviceInfo& device) {
     if (!device.avx512_vnni) return Support::no("the processor has no AVX-512 with VNNI and VBMI");
-    if (problem.metric != Metric::euclidean && problem.metric != Metric::cosine)
-        return Support::no("the metric adds up differences, not products");
-    return fused::supports(problem);
+    return fused::supports_products(problem);
 }
 
 using Vectors = VectorTiles<Avx512>;
-
-std::size_t workspace(const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
-    return std::max(fused::workspace<Vnni>(problem, configuration, device),
-                    fused::workspace<Vectors>(problem, configuration, device));
-}
 
 /// In single precision where too much is as near as 8 bits can tell.
 void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
@@ -157,7 +151,7 @@ Variant<Problem> cpu_fused_vnni() {
             .tolerance = kPipeline,
             .space = {},
             .supports = supports,
-            .workspace = workspace,
+            .workspace = fused::workspace_of_either<Vnni, Vectors>,
             .run = run};
 }
 
