@@ -18,7 +18,7 @@ namespace {
 struct Avx512 {
     using Floats = __m512;
     using Wanted = __mmask16;
-    static constexpr int kLanes = 16, kQueries = 8;
+    static constexpr int kLanes = 16, kQueries = 8, kAttributes = 8;
     /// A mask, here as where halves are taken, since GCC 12 takes the vectors of plain intrinsics for uninitialised
     /// (GCC bug 105593).
     static constexpr __mmask16 kAll = 0xFFFF;

@@ -14,7 +14,7 @@ namespace {
 struct Avx2 {
     using Floats = __m256;
     using Wanted = __m256;
-    static constexpr int kLanes = 8, kQueries = 4;
+    static constexpr int kLanes = 8, kQueries = 4, kAttributes = 4;
 
     ESPALIER_INLINE static Floats zero() { return _mm256_setzero_ps(); }
     ESPALIER_INLINE static Floats all(float value) { return _mm256_set1_ps(value); }

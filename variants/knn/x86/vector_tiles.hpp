@@ -17,7 +17,7 @@ using fused::Terms;
 
 /// The tiles of fused/pipeline.hpp with the vectors of one instruction set, ESPALIER_TARGET: so many groups of
 /// `Vectors::kQueries` x so many vectors of points. `Vectors` has the instructions for `kLanes` numbers (`Floats`) and
-/// for which of them are wanted (`Wanted`).
+/// for which of them are wanted (`Wanted`), and registers for `kAttributes` vectors of a stream at once.
 template <class Vectors, int kVectors = 3, int kGroups = 1>
 struct VectorTiles {
     static constexpr int kLanes = Vectors::kLanes, kRows = Vectors::kQueries;
@@ -48,12 +48,9 @@ struct VectorTiles {
 
     template <Terms terms>
     __attribute__((ESPALIER_TARGET)) static void stream(const fused::StreamInput& in, float* sums, double* squares) {
-        constexpr int kAtOnce = 4;  // attributes: a sum is read and written once for all of them
         std::fill_n(sums, in.count * in.run, 0.0F);
         if constexpr (terms == Terms::dots) std::fill_n(squares, in.run, 0.0);
-        std::int64_t a = 0;
-        for (; a + kAtOnce <= in.dims; a += kAtOnce) add_attributes<terms, kAtOnce>(in, a, sums, squares);
-        for (; a < in.dims; ++a) add_attributes<terms, 1>(in, a, sums, squares);
+        add_from<terms, Vectors::kAttributes>(in, 0, sums, squares);
     }
 
     __attribute__((ESPALIER_TARGET)) static std::uint64_t within(const float* values, float limit) {
@@ -146,6 +143,14 @@ private:
         return true;
     }
 
+    /// All attributes from a on, so many at once as there are: a sum is read and written once for all of them.
+    template <Terms terms, int kCount>
+    __attribute__((ESPALIER_TARGET, always_inline)) static void add_from(const fused::StreamInput& in, std::int64_t a,
+                                                                         float* sums, double* squares) {
+        for (; a + kCount <= in.dims; a += kCount) add_attributes<terms, kCount>(in, a, sums, squares);
+        if constexpr (kCount > 1) add_from<terms, kCount / 2>(in, a, sums, squares);
+    }
+
     /// So many attributes of a run, from a on, to the sums of all queries. Those that come next, or the next run's
     /// first, are brought into the caches meanwhile: they are pages away, and nothing else would know of them.
     template <Terms terms, int kCount>
@@ -157,7 +162,7 @@ private:
         const float* const next = a + 2 * kCount <= in.dims ? points + kCount * in.step : in.points + in.run;
         for (std::int64_t j = 0; j < in.run; j += kPerLine) {
             Floats values[kCount][kSums];
-#pragma GCC unroll 4
+#pragma GCC unroll 8
             for (int i = 0; i < kCount; ++i)
 #pragma GCC unroll 2
                 for (int v = 0; v < kSums; ++v) {
@@ -169,7 +174,7 @@ private:
 #pragma GCC unroll 2
                 for (int v = 0; v < kSums; ++v) {
                     auto square = Vectors::load(squares + j + v * kLanes);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
                     for (int i = 0; i < kCount; ++i) square = Vectors::add_square(square, values[i][v]);
                     Vectors::store(squares + j + v * kLanes, square);
                 }
@@ -178,7 +183,7 @@ private:
                 Floats added[kSums];
 #pragma GCC unroll 2
                 for (int v = 0; v < kSums; ++v) added[v] = Vectors::load(sum + v * kLanes);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
                 for (int i = 0; i < kCount; ++i) {
                     const Floats value = Vectors::all(query + i);
 #pragma GCC unroll 2
