@@ -134,9 +134,19 @@ private:
     std::int64_t sampled_ = kNever;  ///< elements that the last sample was of
 };
 
+/// How many neighbouring rows a thread takes at once: `most` at most, and where each thread takes few such groups, so
+/// many that all have as much to do. Half a cache line of each column at least.
+inline std::int64_t group_size(const Problem& problem, std::int64_t most, std::int64_t threads) {
+    constexpr std::int64_t kLeast = 8, kFewTurns = 4, kAlone = 1 << 15;  // elements, while a second thread wakes up
+    const std::int64_t turns = (problem.rows + most * threads - 1) / (most * threads);
+    if (turns > kFewTurns || problem.elements() < kAlone) return most;
+    return std::clamp((problem.rows + turns * threads - 1) / (turns * threads), kLeast, most);
+}
+
 /// Groups of neighbouring rows, whose elements of one column are neighbours.
 template <class Kernel>
-void select_columns(const Problem& problem, const Buffers& buffers, int threads, std::int64_t group) {
+void select_columns(const Problem& problem, const Buffers& buffers, int threads, std::int64_t most) {
+    const std::int64_t group = group_size(problem, most, threads);
     const std::int64_t groups = (problem.rows + group - 1) / group;
     ThreadErrors errors;
 #pragma omp parallel num_threads(threads) if (groups > 1 && threads > 1)

@@ -29,7 +29,7 @@ public:
 
 /// One sample of a run's time.
 struct Sample {
-    double ns = 0;             ///< per run, to the hundredth
+    double ns = 0;             ///< per run, to five digits or the hundredth
     double resolution_ns = 0;  ///< it is this bound, because it was shorter than can be told from nothing; else 0
 };
 
