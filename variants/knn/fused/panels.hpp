@@ -109,16 +109,19 @@ template <int kWidth>
     std::copy_n(sums.data(), slice.count, squares);
 }
 
-/// The items side by side: a cache line of each attribute at a time.
+/// The items side by side, a cache line of one at a time: rows of 1,024 numbers and the like are as far apart as lines
+/// that push each other out of the first-level cache.
 inline void pack_rows(const Slice& slice, float* rows) {
-    for (std::int64_t begin = 0; begin < slice.count; begin += kLine) {
-        const std::int64_t count = std::min(kLine, slice.count - begin);
-        for (std::int64_t a = 0; a < slice.dims; ++a) {
-            const float* from = slice.attribute(a) + begin;
-            float* to = rows + begin * slice.dims + a;
-            for (std::int64_t j = 0; j < count; ++j) to[j * slice.dims] = from[j];
+    for (std::int64_t begin = 0; begin < slice.count; begin += kLine)
+        for (std::int64_t a = 0; a < slice.dims; a += kLine) {
+            const std::int64_t items = std::min(kLine, slice.count - begin), dims = std::min(kLine, slice.dims - a);
+            float lines[kLine][kLine];
+            for (std::int64_t i = 0; i < dims; ++i) {
+                const float* from = slice.attribute(a + i) + begin;
+                for (std::int64_t j = 0; j < items; ++j) lines[j][i] = from[j];
+            }
+            for (std::int64_t j = 0; j < items; ++j) std::copy_n(lines[j], dims, rows + (begin + j) * slice.dims + a);
         }
-    }
 }
 
 /// About the middle of the points: the mean of a few runs of them. Any centre is right; a near one keeps the squares
