@@ -4,7 +4,7 @@
 #include <span>
 
 #include "kernels/api/arrays.hpp"
-#include "kernels/device/host_array.hpp"
+#include "kernels/device/call_pages.hpp"
 #include "kernels/device/runtime.hpp"
 
 namespace espalier {
@@ -18,7 +18,7 @@ public:
 
 private:
     device::StreamBuffer gpu_;
-    device::HostArray<std::byte> cpu_;
+    device::CallPages cpu_;
     std::span<std::byte> span_;
 };
 

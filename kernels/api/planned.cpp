@@ -51,8 +51,8 @@ const PlanState& planned_state(const PlanState* state) {
 CallMemory::CallMemory(const Transport& transport, std::size_t bytes, Stream stream) {
     if (bytes == 0) return;
     if (!transport.on_gpu()) {
-        cpu_.resize(bytes);
-        span_ = cpu_;
+        cpu_ = device::CallPages(bytes);
+        span_ = {cpu_.data(), bytes};
         return;
     }
     // A pool promises less than the alignment that textures need, even if it gives it so far.

@@ -1,2 +1,3 @@
 espalier_test(host_cpu_test espalier_host_cpu)
 espalier_test(cpu_limits_test espalier_host_cpu)
+espalier_test(call_pages_test espalier_host_cpu)
