@@ -16,9 +16,11 @@ HEAD = """Everyone's samples of a problem are interleaved in one run of `scripts
 *Ours* is what today's tree chooses; in parentheses the best of ours where it is another; medians in ms. The ratio says
 how many times as long the fastest peer takes. CUB's batched top-k lists the k smallest unsorted and any of equal
 elements; ours are sorted, but for `order=any`. Peers in Python are called within the sweep's own process, on the same
-arrays. *Earlier source*: our variant has changed since, and `known_stale.json` does not say that its time still holds.
-*Untimed*: today's choice is another one than was timed. Each family shows its least ratio and every one below 1;
+arrays. *Untimed*: today's choice is another one than was timed. Each family shows its least ratio and every one below 1;
 `espalier report` has all.
+
+"""
+EARLIER = """*Earlier source*: our variant has changed since, and `known_stale.json` does not say that its time still holds.
 
 """
 SPREAD = """
@@ -27,7 +29,7 @@ SPREAD = """
 k-NN of the same sizes on several kinds of data. *Spread*: the slowest data's time over the fastest's. *Least ratio*: over
 the data for which a peer lists the right neighbours (how many).
 
-| device | queries x points x attributes, k | data | ours | spread | least ratio |
+| device | queries x points x attributes:k | data | ours | spread | least ratio |
 |---|---|---:|---|---:|---:|
 """
 SIZES = ("queries", "points", "dims")
@@ -109,8 +111,8 @@ def over_data(family: measured.Family) -> dict[str, OverData]:
     found = defaultdict(OverData)
     for problem, case in chosen_cases(family).items():
         axes = measured.key_features(problem)
-        sizes = " x ".join(f"{axes[name]:,.0f}" for name in SIZES) + f", {axes['k']:.0f}"
-        of = found[sizes + ("" if axes["metric"] == "euclidean" else f", {axes['metric']}")]
+        sizes = "x".join(f"{axes[name]:.0f}" for name in SIZES) + f":{axes['k']:.0f}"  # as scripts/peers --problem
+        of = found[sizes + ("" if axes["metric"] == "euclidean" else f":{axes['metric']}")]
         of.times[axes.get("data", "whole").replace("continuous", "uniform")] = case
         of.ratios += [peer.time / case.time for peer in family.peers_of(problem)[:1]]
     return {sizes: of for sizes, of in found.items() if len(of.times) > 1}
@@ -135,5 +137,6 @@ def peers_page(folders: list[Path], exports: Path) -> str:
     devices = {key: by_family(peers) for key, peers in families.items()}
     rows = "".join(family_rows("" if at else key, name, of) for key, families_of in devices.items()
                    for at, (name, of) in enumerate(families_of.items()))
-    return (TITLE + finding(devices) + HEAD + "| device | family | ahead | ratios | least at | ours | fastest peer |\n"
+    head = HEAD + (EARLIER if ", earlier source |" in rows else "")
+    return (TITLE + finding(devices) + head + "| device | family | ahead | ratios | least at | ours | fastest peer |\n"
             "|---|---|---|---|---|---|---|\n" + rows + spread_section(families))
