@@ -31,7 +31,9 @@ class Rows(unittest.TestCase):
 
         row = "| dot | 1 of 1 | 3.00 | `elements=8` | ours 0.001{} | cub 0.003 |"
         self.assertIn(row.format(""), page("ours", "0"))
+        self.assertNotIn("Earlier source", page("ours", "0"))
         self.assertIn(row.format(", earlier source"), page("ours", "1"))
+        self.assertIn("*Earlier source*: our variant has changed since", page("ours", "1"))
         self.assertIn("| key | dot | 0 of 0, 1 untimed | – | – | – | – |", page("newer", ""))
         self.assertNotIn("elements=8", page("newer", ""))
 
@@ -50,7 +52,7 @@ class Rows(unittest.TestCase):
         (exports / "key/peers/knn.csv").write_text("\n".join(cases) + "\n")
         (exports / "key/peers/choices/knn.csv").write_text("\n".join(choices) + "\n")
         page = peers_page([exports / "key"], exports)
-        self.assertIn("| key | 10 x 2,000 x 4, 3 | 3 | 0.001 uniform, 0.004 times | 4.00 | 2.00 (2) |", page)
+        self.assertIn("| key | 10x2000x4:3 | 3 | 0.001 uniform, 0.004 times | 4.00 | 2.00 (2) |", page)
         self.assertIn("| knn | 2 of 2 | 2.00–3.00 |", page)
 
 

@@ -61,5 +61,16 @@ TEST_F(Resuming, WhatLacksANeededCaseOrHalfIsUrgent) {
     EXPECT_TRUE(nothing_recorded(plan_).urgent.empty());
 }
 
+TEST_F(Resuming, WhatAnotherDriverTimedIsOpenButNotUrgent) {
+    record(0, {});
+    record(1, {"cpu_openmp rows=64"});
+    frame_.driver = "another";
+    record(2, {});
+    using Problems = std::vector<std::size_t>;
+    const Recorded recorded = what_is_recorded({journal_}, plan_, frame_);
+    EXPECT_EQ(recorded.open, (Problems{0, 1, 3, 4}));
+    EXPECT_EQ(recorded.urgent, (Problems{1, 3, 4}));
+}
+
 }  // namespace
 }  // namespace espalier::bench

@@ -233,6 +233,24 @@ TEST_F(Timing, AClockThatDoesNotMoveGivesAPositiveTime) {
         for (const double sample : candidate.samples_ns) EXPECT_GT(sample, 0) << candidate.name;
 }
 
+TEST(Samples, HaveFiveDigits) {
+    RelievedSampler sampler;
+    const auto digits_of = [&](double ns) {
+        sampler = {};
+        sampler.now = ns + 800;
+        return take_sample(
+                   sampler, [] {}, 1)
+            .ns;
+    };
+    EXPECT_EQ(digits_of(56.78901), 56.79);
+    EXPECT_EQ(digits_of(999.994), 999.99);
+    EXPECT_EQ(digits_of(1000.04), 1000);
+    EXPECT_EQ(digits_of(3661.874), 3661.9);
+    EXPECT_EQ(digits_of(99'999.4), 99'999);
+    EXPECT_EQ(digits_of(123'456.7), 123'460);
+    EXPECT_EQ(digits_of(9'876'543'210.0), 9'876'500'000.0);
+}
+
 TEST_F(Timing, TheSameThingTwiceIsNotCalledDifferent) {
     int different = 0, missed = 0;
     constexpr double kNoise = 0.005;

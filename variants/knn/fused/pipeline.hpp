@@ -424,7 +424,7 @@ std::size_t workspace(const Problem& problem, const Configuration&, const Device
            sizeof(float);
 }
 
-/// For a kernel with another for what it can do nothing about.
+/// Of a kernel, and of another one that takes its place where it is of no use.
 template <class Kernel, class Other>
 std::size_t workspace_of_either(const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
     return std::max(workspace<Kernel>(problem, configuration, device),

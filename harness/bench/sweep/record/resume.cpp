@@ -48,13 +48,16 @@ Recorded what_is_recorded(const std::vector<fs::path>& journals, const SweepPlan
         for (const PlannedCase& planned_case : planned.cases)
             wanted.insert(code_identity(planned_record(frame, planned, planned_case)));
     std::map<std::string, Latest> done;
+    std::set<std::string> seen;  // cases with an outcome, also of other code or another driver
     for (const fs::path& path : journals) {
         Journal journal = load_journal(path);
         for (const DeviceInfo& known : journal.devices)
             if (known.name == frame.device.name && known.key == frame.device.key && known.bytes_per_second > 0)
                 frame.device = known;
         for (CaseRecord& record : journal.cases) {
-            if (record.is_open() || unresolved(record) || !wanted.contains(code_identity(record))) continue;
+            if (record.is_open() || unresolved(record)) continue;
+            seen.insert(record.key());
+            if (!wanted.contains(code_identity(record))) continue;
             Latest& latest = done[code_identity(record)];
             if (record.provenance.session >= latest.session)
                 latest = {record.provenance.session, disturbance_of(record).has_value()};
@@ -63,14 +66,12 @@ Recorded what_is_recorded(const std::vector<fs::path>& journals, const SweepPlan
     }
     for (std::size_t i = 0; i < plan.problems.size(); ++i) {
         const PlannedProblem& planned = plan.problems[i];
-        const auto lacks = [&](const PlannedCase& planned_case) {
-            const auto found = done.find(code_identity(planned_record(frame, planned, planned_case)));
-            return found == done.end() || (quiet_ones_only && found->second.disturbed);
-        };
         std::size_t lacking = 0, needed = 0, runnable = 0;
         for (const PlannedCase& planned_case : planned.cases) {
-            if (!lacks(planned_case)) continue;
-            ++lacking;
+            const CaseRecord record = planned_record(frame, planned, planned_case);
+            const auto found = done.find(code_identity(record));
+            lacking += found == done.end() || (quiet_ones_only && found->second.disturbed);
+            if (seen.contains(record.key())) continue;
             needed += planned_case.needed;
             runnable += planned_case.unsupported.empty();
         }

@@ -12,7 +12,7 @@ namespace espalier::bench {
 /// What is known of a plan before it is measured.
 struct Recorded {
     std::vector<std::size_t> open;    ///< problems that are not complete
-    std::vector<std::size_t> urgent;  ///< those of them that lack a needed case, or half of those that can run
+    std::vector<std::size_t> urgent;  ///< those without any outcome of a needed case, or of half of those that can run
     std::vector<CaseRecord> records;  ///< of the plan's cases, measured as they would be now
     std::size_t complete_cases = 0;   ///< of the problems that are complete
 };

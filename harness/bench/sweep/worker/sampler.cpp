@@ -159,7 +159,7 @@ void CacheFlusher::flush() {
 
 namespace {
 
-/// Five digits, of small ones two after the point: others are noise, of which files would keep a quarter of their size.
+/// Five digits, of small ones two after the point: the others are noise, and 8% of a packed file.
 double without_noise(double ns) {
     constexpr double kBeyond = 1e5;
     double scale = 100, unit = 1;
