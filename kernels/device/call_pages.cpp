@@ -15,7 +15,7 @@ namespace {
 
 using Bytes = std::span<std::byte>;
 
-constexpr std::size_t kUnit = std::size_t{2} << 20, kMost = std::size_t{256} << 20;
+constexpr std::size_t kMost = std::size_t{256} << 20;
 
 /// Whoever comes while another one is at it goes without, so that nobody waits, not even after a fork. Nothing is
 /// destroyed when the process ends: calls may come after that.
@@ -23,7 +23,7 @@ class Kept {
 public:
     /// What is kept, if it is large enough.
     Bytes take(std::size_t bytes) {
-        if (bytes < kUnit || busy_.test_and_set(std::memory_order_acquire)) return {};
+        if (bytes < kLargePage || busy_.test_and_set(std::memory_order_acquire)) return {};
         const Bytes taken = kept_.size() >= bytes ? std::exchange(kept_, {}) : Bytes{};
         busy_.clear(std::memory_order_release);
         return taken;
@@ -31,18 +31,18 @@ public:
 
     /// Keeps the larger one, and returns the other.
     Bytes keep(Bytes memory) {
-        if (!may_keep(memory) || busy_.test_and_set(std::memory_order_acquire)) return memory;
-        if (kept_.size() < memory.size()) std::swap(kept_, memory);
+        if (memory.size() < kLargePage || memory.size() > kMost || busy_.test_and_set(std::memory_order_acquire))
+            return memory;
+        if (kept_.size() < memory.size() && may_be_taken_back(memory)) std::swap(kept_, memory);
         busy_.clear(std::memory_order_release);
         return memory;
     }
 
 private:
-    static bool may_keep([[maybe_unused]] Bytes memory) {
+    /// By the system. Whole pages from the aligned address on: what else lies in the last one is not ours.
+    static bool may_be_taken_back([[maybe_unused]] Bytes memory) {
 #ifdef MADV_FREE
-        // Whole units from an aligned address on: what else lies in the last page is not ours.
-        return memory.size() >= kUnit && memory.size() <= kMost &&
-               madvise(memory.data(), memory.size() / kUnit * kUnit, MADV_FREE) == 0;
+        return madvise(memory.data(), memory.size() / kLargePage * kLargePage, MADV_FREE) == 0;
 #else
         return false;
 #endif

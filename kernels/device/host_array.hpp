@@ -11,6 +11,9 @@
 
 namespace espalier::device {
 
+/// From so many bytes on `HostAllocator` begins at a multiple of it.
+inline constexpr std::size_t kLargePage = std::size_t{2} << 20;
+
 /// Leaves elements that nobody gave a value as they are, and lies in large pages where the system has them for those
 /// who ask. std::vector's own allocator has one thread write zeros over gigabytes, 4 KiB at a time, before all threads
 /// write what they are for; and memory that a call touches for the first time takes longer, 4 KiB at a time, than what
@@ -49,7 +52,7 @@ struct HostAllocator {
     }
 
 private:
-    static constexpr std::size_t kLargePage = std::size_t{2} << 20, kLine = 64;
+    static constexpr std::size_t kLine = 64;
 
     static std::align_val_t unit_of(std::size_t bytes) {
         return std::align_val_t{bytes < kLargePage ? kLine : kLargePage};

@@ -141,6 +141,15 @@ private:
     LaunchCosts costs_;
 };
 
+/// Five digits, of small ones two after the point: the others are noise, and 8% of a packed file.
+double without_noise(double ns) {
+    constexpr double kBeyond = 1e5;
+    double scale = 100, unit = 1;
+    while (scale > 1 && ns * scale >= kBeyond) scale /= 10;
+    while (ns / unit >= kBeyond) unit *= 10;
+    return std::round(ns * scale / unit) / scale * unit;
+}
+
 }  // namespace
 
 CacheFlusher::CacheFlusher(const DeviceInfo& device, Caches caches)
@@ -156,19 +165,6 @@ void CacheFlusher::flush() {
     for (std::size_t i = 0; i < memory_.size(); i += kLineBytes) sum += std::to_integer<unsigned>(lines[i]);
     [[maybe_unused]] volatile unsigned sink = sum;  // keeps the loads
 }
-
-namespace {
-
-/// Five digits, of small ones two after the point: the others are noise, and 8% of a packed file.
-double without_noise(double ns) {
-    constexpr double kBeyond = 1e5;
-    double scale = 100, unit = 1;
-    while (scale > 1 && ns * scale >= kBeyond) scale /= 10;
-    while (ns / unit >= kBeyond) unit *= 10;
-    return std::round(ns * scale / unit) / scale * unit;
-}
-
-}  // namespace
 
 Sample take_sample(Sampler& sampler, const std::function<void()>& run, int batch) {
     const double least = std::max(kLeastSampleNs, sampler.resolution_ns(batch));
