@@ -44,8 +44,19 @@ CaseRecord mean_of(const Cases& cases, std::size_t kinds) {
     return mean;
 }
 
-bool has_time(const Cases& cases) {
-    return std::ranges::any_of(cases, [](const CaseRecord* record) { return record->status == Status::ok; });
+/// With which so little was measured that it says nothing of a pick: fewer than half of the choices that were timed
+/// with other data, none of which failed.
+void leave_out_what_was_hardly_measured(std::map<std::string, Cases>& data) {
+    const auto timed = [](const Cases& cases) {
+        return std::ranges::count_if(cases, [](const CaseRecord* c) { return c->status == Status::ok; });
+    };
+    std::ptrdiff_t most = 0;
+    for (const auto& [problem, cases] : data) most = std::max(most, timed(cases));
+    std::erase_if(data, [&](const auto& of_problem) {
+        const Cases& cases = of_problem.second;
+        return 2 * timed(cases) < most &&
+               std::ranges::none_of(cases, [](const CaseRecord* c) { return is_failure(c->status); });
+    });
 }
 
 }  // namespace
@@ -89,9 +100,7 @@ std::vector<CaseRecord> over_data(const Family& family, std::span<const CaseReco
         groups[known].data[record.problem].push_back(&record);
     }
     for (auto& [known, group] : groups) {
-        const auto timed = [](const auto& of_problem) { return has_time(of_problem.second); };
-        if (std::ranges::any_of(group.data, timed))
-            std::erase_if(group.data, [&](const auto& of_problem) { return !timed(of_problem); });
+        leave_out_what_was_hardly_measured(group.data);
         for (const auto& [problem, cases] : group.data)
             for (const CaseRecord* record : cases)
                 group.choices[{record->variant, record->configuration}].push_back(record);

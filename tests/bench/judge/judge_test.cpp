@@ -82,6 +82,26 @@ TEST(Judge, TimesAreAveragedOverData) {
     EXPECT_NE(later[0].failed, "") << "it crashes on one of the three data";
 }
 
+TEST(Judge, DataWithWhichLittleWasMeasuredIsLeftOut) {
+    const Family& family = *find_family("histogram");
+    const auto of = [](const char* data, const char* variant, double time_ns, Status status = Status::ok) {
+        return record(std::string("bytes=1000;distribution=") + data, variant, time_ns, status);
+    };
+    std::vector<CaseRecord> records{of("uniform", "a", 100), of("uniform", "b", 50), of("uniform", "c", 80),
+                                    of("zipf", "c", 1), of("zipf", "a", 0, Status::not_measured)};
+    const auto verdicts = grade(over_data(family, records), first);
+    ASSERT_EQ(verdicts.size(), 1U);
+    EXPECT_EQ(verdicts[0].unjudged, "");
+    EXPECT_NEAR(verdicts[0].time_ns, 100, 1e-9);
+    EXPECT_NEAR(verdicts[0].best_ns, 50, 1e-9);
+    // Half of the choices count, and so does a failure.
+    records.push_back(of("zipf", "b", 8));
+    EXPECT_NE(grade(over_data(family, records), first)[0].unjudged, "");
+    records.pop_back();
+    records.back().status = Status::crashed;
+    EXPECT_NE(grade(over_data(family, records), first)[0].failed, "");
+}
+
 TEST(Judge, WhatIsGradedIsMeasuredFirst) {
     const Family& family = *find_family("smallest_k");
     DeviceInfo device;
