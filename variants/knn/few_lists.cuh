@@ -81,6 +81,29 @@ struct SliceList {
     /// Takes what comes before the k-th so far of `count` distances, those to the points from `first_point` on.
     template <int per_lane>
     __device__ void take(const float* row, int count, std::int64_t first_point) const {
+        int held = 0;
+        take_below<per_lane, false>(row, count, first_point, kEmptyKey, held);
+    }
+
+    /// The same of keys below `most`, but what does not fill a merge waits on: `held` so many, less than a warp's
+    /// lanes.
+    template <int per_lane>
+    __device__ void hold(const float* row, int count, std::int64_t first_point, std::uint32_t most, int& held) const {
+        take_below<per_lane, true>(row, count, first_point, most, held);
+    }
+
+    /// `count` of those that wait, at most a warp's lanes.
+    __device__ void merge(int count) const {
+        std::uint64_t entries[1] = {static_cast<int>(lane) < count ? waiting[lane] : kEmptyEntry};
+        sort(entries, lane);
+        merge_sorted(list, length, entries[0], lane);
+        __syncwarp();
+    }
+
+private:
+    template <int per_lane, bool holds>
+    __device__ void take_below(const float* row, int count, std::int64_t first_point, std::uint32_t most,
+                               int& held) const {
         constexpr int kFlood = 2 * kLanes;  // more candidates are worth a search for a bound
         std::uint32_t keys[per_lane];
 #pragma unroll
@@ -88,7 +111,7 @@ struct SliceList {
             const int at = i * kLanes + static_cast<int>(lane);
             keys[i] = at < count ? key_of(row[at]) : kEmptyKey;
         }
-        std::uint32_t limit = key_of_entry(list[k - 1]);
+        std::uint32_t limit = min(most, key_of_entry(list[k - 1]));
         unsigned own = bits_below(keys, limit);
         const int candidates = __reduce_add_sync(kAll, __popc(own));
         if (candidates == 0) return;
@@ -96,13 +119,13 @@ struct SliceList {
             const std::uint32_t bound = bound_by_minima(keys, k);
             if (bound < kNanKey) limit = min(limit, bound + 1), own = bits_below(keys, limit);
         }
-        take_bits(row, own, limit, static_cast<std::uint32_t>(first_point));
+        take_bits<holds>(row, own, limit, static_cast<std::uint32_t>(first_point), held);
     }
 
-private:
     /// Those whose bits are set, a row of the warp's at a time, while they are below the limit.
-    __device__ void take_bits(const float* row, unsigned own, std::uint32_t limit, std::uint32_t first_point) const {
-        int count = 0;
+    template <bool holds>
+    __device__ void take_bits(const float* row, unsigned own, std::uint32_t limit, std::uint32_t first_point,
+                              int& count) const {
         for (unsigned left = __reduce_or_sync(kAll, own); left != 0; left &= left - 1) {
             const int i = __ffs(static_cast<int>(left)) - 1, at = i * kLanes + static_cast<int>(lane);
             const bool marked = (own >> i & 1U) != 0;
@@ -122,14 +145,7 @@ private:
             waiting[lane] = moved;
             __syncwarp();
         }
-        if (count > 0) merge(count);
-    }
-
-    __device__ void merge(int count) const {
-        std::uint64_t entries[1] = {static_cast<int>(lane) < count ? waiting[lane] : kEmptyEntry};
-        sort(entries, lane);
-        merge_sorted(list, length, entries[0], lane);
-        __syncwarp();
+        if (!holds && count > 0) merge(count);
     }
 };
 

@@ -4,11 +4,13 @@
 // time for each of its warps, which copies the attributes to come to shared memory while it multiplies 16 of them.
 //
 // What comes out is a bound of each distance, off by some 1e-4 of the norms about a median. Lists keep k + 16 points or
-// some more by it. In a second kernel the blocks of a query merge them and compute their points' direct distances;
-// where the first point outside of the list is surely farther than the k-th of these, they are the neighbours, to the
-// bit. Other queries, those of points closer together than products can tell, or not finite, are searched for as
-// `few_queries` does.
+// some more by it; after their first points slices tell each other what is too far for all lists. In a second kernel
+// the blocks of a query merge them and compute their points' direct distances; where the first point outside of the
+// list is surely farther than the k-th of these, they are the neighbours, to the bit. Other queries, those of points
+// closer together than products can tell, or not finite, are searched for as `few_queries` does.
 
+#include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <string>
 
@@ -92,14 +94,19 @@ void search(const Context& context, const Problem& problem, const Buffers& buffe
                            layout.kept,
                            layout.kept,
                            reinterpret_cast<std::uint64_t*>(memory + layout.lists)};
-    if (metric == Metric::euclidean && problem.dims > 0 && problem.points > 0)
-        device::launch(few::find_centre, dim3(static_cast<unsigned>(ScreenLayout::centred(problem.dims))),
-                       dim3(few::kThreads), 0, context.stream, search.point_values, search.points, search.dims, centre);
+    auto* const bounds = reinterpret_cast<few::SharedBound*>(memory + layout.bounds);
+    auto* const split = reinterpret_cast<few::SplitNumbers*>(memory + layout.split);
     const few::Measured measured{reinterpret_cast<std::uint64_t*>(memory + layout.entries),
                                  reinterpret_cast<std::int32_t*>(memory + layout.parts)};
-    device::launch(few::screen_few<metric>, dim3(static_cast<unsigned>(search.groups * search.slices)),
-                   dim3(few::kScreenThreads), few::screen_bytes(layout.kept, layout.stages), context.stream, search,
-                   static_cast<const float*>(centre), layout.stages, given_up, measured.parts);
+    const std::int64_t attributes = std::max<std::int64_t>(ScreenLayout::whole_steps(problem.dims), 1);
+    device::launch(few::prepare_few<metric>, dim3(static_cast<unsigned>(attributes)), dim3(few::kThreads), 0,
+                   context.stream, search, centre, split, bounds, given_up, measured.parts);
+    const bool is_aligned = problem.points % 4 == 0 && reinterpret_cast<std::uintptr_t>(search.point_values) % 16 == 0;
+    device::launch(is_aligned ? few::screen_few<metric, true> : few::screen_few<metric, false>,
+                   dim3(static_cast<unsigned>(search.groups * search.slices)), dim3(few::kScreenThreads),
+                   few::screen_bytes(layout.kept, layout.stages), context.stream, search,
+                   static_cast<const float*>(centre), static_cast<const few::SplitNumbers*>(split), bounds,
+                   layout.stages);
     device::launch(few::settle_few<metric>, dim3(static_cast<unsigned>(problem.queries * layout.kept / kLanes)),
                    dim3(few::kMergeThreads), few::settle_bytes(layout.kept), context.stream, search,
                    static_cast<const float*>(centre), problem, buffers, measured, given_up);

@@ -90,20 +90,38 @@ inline constexpr int kScreened = 32;  ///< queries of a block
 inline constexpr std::int64_t kMostScreened = 16'384;
 inline constexpr int kLongestKept = kept_for(kLongestList);
 
+/// What a lane multiplies by of a query in a step: of every fourth attribute the nearest numbers, and those nearest to
+/// what they leave.
+struct alignas(16) SplitNumbers {
+    std::uint16_t nearest[4], rest[4];
+};
+
+/// Of a query. Once every slice has reported a key that `reported_rank` of its points do not exceed, as many points as
+/// the query's list keeps do not exceed the largest of these keys.
+struct SharedBound {
+    std::uint32_t key;
+    std::int32_t reports;
+};
+
+/// The points of a slice that a report is about.
+constexpr std::int32_t reported_rank(std::int32_t kept, std::int64_t slices) {
+    return static_cast<std::int32_t>(divided_up(kept, slices));
+}
+
 // A block's shared memory. Two of its warps' queries take turns in rows of values, one for each warp. A warp copies its
 // points' attributes ahead, a step's to a stage.
 inline constexpr int kScreenWarps = 16, kScreenThreads = 32 * kScreenWarps;
 inline constexpr int kRowStride = kScreenThreads + 8;  ///< lanes that store together meet no bank twice
 inline constexpr int kStageFloats = kStepAttributes * 32, kMostStages = 3;
 inline constexpr std::size_t kRowBytes = std::size_t{kScreenWarps} * kRowStride * sizeof(float);
-inline constexpr std::size_t kScreenSpaceBytes = 26'624;
+inline constexpr std::size_t kSelectionBytes = std::size_t{kScreened} * 65 * sizeof(std::uint64_t);
 constexpr std::size_t list_bytes(std::int64_t kept) { return static_cast<std::size_t>(kScreened * kept * 8); }
 constexpr std::size_t screen_bytes(std::int64_t kept, int stages) {
     return kRowBytes + list_bytes(kept) + std::size_t{kScreenWarps} * kStageFloats * sizeof(float) * stages;
 }
 /// As many stages as there is room for; two at least.
 constexpr int stages_for(std::int64_t kept, std::size_t shared_by_block) {
-    return screen_bytes(kept, kMostStages) + kScreenSpaceBytes <= shared_by_block ? kMostStages : 2;
+    return screen_bytes(kept, kMostStages) + kSelectionBytes <= shared_by_block ? kMostStages : 2;
 }
 
 inline constexpr int kDirectChunk = 128;  ///< attributes of listed points in shared memory at once
@@ -115,7 +133,7 @@ struct ScreenLayout {
     FewCut direct;  ///< of eight queries that the screen gives up; of more the slices are fewer
     std::int32_t kept, length;
     int stages;
-    std::size_t given_up, parts, entries, centre, lists, bytes;  ///< `given_up`: their number and they
+    std::size_t given_up, parts, bounds, entries, centre, split, lists, bytes;  ///< `given_up`: their number and they
 
     ScreenLayout(const Problem& problem, const DeviceInfo& device)
         : groups(divided_up(problem.queries, kScreened)),
@@ -127,15 +145,16 @@ struct ScreenLayout {
           stages(stages_for(kept, device.shared_per_block_optin)),
           given_up(problem.queries_in == QueriesIn::host ? aligned(problem.queries * problem.dims * 4) : 0),
           parts(given_up + aligned((problem.queries + 1) * 4)),
-          entries(parts + aligned(listed(problem) * 4)),
+          bounds(parts + aligned(listed(problem) * 4)),
+          entries(bounds + aligned(listed(problem) * static_cast<std::int64_t>(sizeof(SharedBound)))),
           centre(entries + aligned(listed(problem) * kept * 8)),
-          lists(centre + aligned(centred(problem.dims) * 4)),
+          split(centre + aligned(whole_steps(problem.dims) * 4)),
+          lists(split + aligned(divided_up(listed(problem), kScreened) * kScreened * whole_steps(problem.dims) * 4)),
           bytes(lists + std::max(aligned(slices.count * listed(problem) * kept * 8),
                                  aligned(direct.slices * listed(problem) * length * 8))) {}
 
-    /// Attributes in whole steps and half of one, which lanes read without asking.
-    static constexpr std::int64_t centred(std::int64_t dims) {
-        return divided_up(dims, kStepAttributes) * kStepAttributes + kStepAttributes / 2;
+    static constexpr std::int64_t whole_steps(std::int64_t dims) {
+        return divided_up(dims, kStepAttributes) * kStepAttributes;
     }
     [[nodiscard]] static std::int64_t direct_groups(const Problem& problem) {
         return divided_up(problem.queries, kGroup);

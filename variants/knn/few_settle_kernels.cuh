@@ -24,7 +24,7 @@ constexpr std::size_t settle_bytes(std::int32_t kept) {
 inline std::size_t shared_by_block(std::int64_t k, const DeviceInfo& device) {
     const std::int32_t kept = kept_for(k);
     const int stages = stages_for(kept, device.shared_per_block_optin);
-    return std::max(screen_bytes(kept, stages) + kScreenSpaceBytes, settle_bytes(kept) + std::size_t{16} * 1024);
+    return std::max(screen_bytes(kept, stages) + kSelectionBytes, settle_bytes(kept) + std::size_t{16} * 1024);
 }
 
 /// Direct distances of 32 points of a list, whose attributes lie all over memory: all threads of the block copy 128 of

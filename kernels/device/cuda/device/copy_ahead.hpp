@@ -13,7 +13,7 @@ __device__ __forceinline__ void copy_ahead(void* to, const void* from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(address), "l"(from) : "memory");
 }
 
-/// A number, or 0 in place of one that is not there: then `from` is not read, but must be an address in device memory.
+/// A number, or 0 in place of one that is not there: then `from` is not read.
 __device__ __forceinline__ void copy_ahead(float* to, const float* from, bool is_there) {
     const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(to));
     const int bytes = is_there ? 4 : 0;
