@@ -44,9 +44,9 @@ CaseRecord mean_of(const Cases& cases, std::size_t kinds) {
     return mean;
 }
 
-/// With which so little was measured that it says nothing of a pick: fewer than half of the choices that were timed
-/// with other data, none of which failed.
-void leave_out_what_was_hardly_measured(std::map<std::string, Cases>& data) {
+/// Leaves out data that say too little of a pick: fewer than half as many choices were timed with them as with others,
+/// and none failed.
+void leave_out_hardly_measured(std::map<std::string, Cases>& data) {
     const auto timed = [](const Cases& cases) {
         return std::ranges::count_if(cases, [](const CaseRecord* c) { return c->status == Status::ok; });
     };
@@ -100,7 +100,7 @@ std::vector<CaseRecord> over_data(const Family& family, std::span<const CaseReco
         groups[known].data[record.problem].push_back(&record);
     }
     for (auto& [known, group] : groups) {
-        leave_out_what_was_hardly_measured(group.data);
+        leave_out_hardly_measured(group.data);
         for (const auto& [problem, cases] : group.data)
             for (const CaseRecord* record : cases)
                 group.choices[{record->variant, record->configuration}].push_back(record);
