@@ -51,10 +51,12 @@ struct Demands {
     bool exact = false;          ///< of whole numbers, what is equal comes out equal
 };
 
-/// Names the demand that a variant does not meet, in words; empty if it meets them all.
+/// Names the demand that a variant does not meet, in words; empty if it meets them all. That any arrays may come is
+/// always one.
 template <class P>
 std::string unmet(const Registered<P>& entry, const Demands& demands) {
     const Variant<P>& variant = entry.variant;
+    if (!variant.assumes.empty()) return "it is right for some arrays alone: " + std::string(variant.assumes);
     if (demands.deterministic && !variant.nondeterminism.empty())
         return "equal calls may differ: " + std::string(variant.nondeterminism);
     if (demands.only_enqueues && !variant.waits.empty()) return "no plan can have it: " + std::string(variant.waits);
@@ -65,7 +67,7 @@ std::string unmet(const Registered<P>& entry, const Demands& demands) {
 /// Whether the demands are met, without words.
 template <class P>
 bool meets(const Registered<P>& entry, const Demands& demands) {
-    return !(demands.deterministic && !entry.variant.nondeterminism.empty()) &&
+    return entry.variant.assumes.empty() && !(demands.deterministic && !entry.variant.nondeterminism.empty()) &&
            !(demands.only_enqueues && !entry.variant.waits.empty()) &&
            !(demands.exact && !entry.variant.rounds.empty());
 }

@@ -50,7 +50,8 @@ struct Variant {
     Tolerance tolerance;
     std::string_view nondeterminism;  ///< why equal runs may differ within the tolerance; empty if they never do
     std::string_view waits;           ///< why `run` waits for its GPU or allocates memory; empty if it only enqueues
-    std::string_view rounds;  ///< why results that single precision holds exactly may be rounded; empty if never
+    std::string_view rounds;   ///< why results that single precision holds exactly may be rounded; empty if never
+    std::string_view assumes;  ///< what arrays must hold for `run` to be right; empty if anything. Never chosen if not.
     ParameterSpace space;
 
     /// Optional features (see `Feature`) of which `supports` looks at the value; of all others it runs the default

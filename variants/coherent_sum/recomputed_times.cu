@@ -1,6 +1,6 @@
 // Travel times computed inside the kernel, anew for every window: the source's program before it kept them (source S,
 // figure 3). Only a homogeneous medium has a formula for them. The one here is that of delays=cube, and the delays of
-// the problem are not read: who asks the library for sums has no such problem. Receivers lie in constant memory and the
+// the problem are not read: the library never chooses it. Receivers lie in constant memory and the
 // grid among the kernel's parameters, as where the source computes its travel times. It does not say who computes them:
 // every thread for itself, or (staged=1) the threads of a block together, into shared memory.
 //
@@ -189,6 +189,7 @@ Variant<Problem> recomputed_times() {
             .source = "S fig. 3",
             .limits = "delays=cube; receivers <= 7,680; sources < 2^31, samples <= 65,535 blocks",
             .tolerance = kSinglePrecision,
+            .assumes = "it does not read the delays, but computes those of delays=cube",
             .space = {{"block", {256}}, {"staged", {0, 1}}},
             .supports = supports,
             .workspace = workspace,

@@ -70,7 +70,7 @@ private:
         if (!candidate) return;
         const VariantInfo& variant = family_.variants()[candidate->variant];
         if (variant.kind != device_.kind) return refuse_kind(variant);
-        if (variant.role == Role::peer) return;
+        if (!variant.choosable()) return;
         check_source_id(record);
         if (record.status == Status::ok) check_time(record);
         rows_.push_back({&record, canonical(record), *candidate});

@@ -26,6 +26,7 @@ struct FeatureInfo {
     bool derived;
     bool known;
     bool optional;
+    bool relaxing;
     bool inert;  ///< all variants serve its values alike
 };
 
@@ -39,10 +40,13 @@ struct VariantInfo {
     std::string_view summary, source, limits, path, source_id;
     Tolerance tolerance;
     std::vector<Configuration> configurations;  ///< the default first; none if `foreign`
-    std::string_view nondeterminism;
+    std::string_view nondeterminism, assumes;
     std::string_view foreign;  ///< the processors that its code is for if this build is for others, else empty
     std::vector<Configuration>
         pinned;  ///< with stages that the case names (`pins_a_stage`); no choice of the library's
+
+    /// Whether the library may choose it.
+    [[nodiscard]] bool choosable() const { return role != Role::peer && assumes.empty(); }
 };
 
 /// How much a default sweep measures.

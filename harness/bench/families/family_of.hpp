@@ -173,12 +173,12 @@ public:
         : name_(name), registry_(registry), suite_(suite) {
         for (const auto& f : P::features())
             features_.push_back({f.name, f.expression, f.enum_type, f.categories, f.derived(), f.known, f.optional,
-                                 std::ranges::find(suite_.inert, f.name) != suite_.inert.end()});
+                                 f.relaxing, std::ranges::find(suite_.inert, f.name) != suite_.inert.end()});
         for (const auto& r : registry_)
             variants_.push_back({r.variant.name, r.variant.role, r.kind, r.gpu_only, r.min_sm, r.variant.summary,
                                  r.variant.source, r.variant.limits, r.path, r.source_id, r.variant.tolerance,
                                  r.foreign.empty() ? r.variant.space.enumerate() : std::vector<Configuration>{},
-                                 r.variant.nondeterminism, r.foreign,
+                                 r.variant.nondeterminism, r.variant.assumes, r.foreign,
                                  suite_.pinned ? suite_.pinned(r.variant) : std::vector<Configuration>{}});
     }
 

@@ -44,6 +44,12 @@ CaseRecord mean_of(const Cases& cases, std::size_t kinds) {
     return mean;
 }
 
+/// Of variants that no call can have nothing is asked.
+bool is_choice(const Family& family, const CaseRecord& record) {
+    const std::size_t variant = family.find(record.variant);
+    return variant == Family::npos || family.variants()[variant].choosable();
+}
+
 /// Leaves out data that say too little of a pick: fewer than half as many choices were timed with them as with others,
 /// and none failed.
 void leave_out_hardly_measured(std::map<std::string, Cases>& data) {
@@ -95,6 +101,7 @@ std::vector<CaseRecord> over_data(const Family& family, std::span<const CaseReco
     std::map<std::string, std::string> known_parts;
     std::map<std::string, Group> groups;
     for (const CaseRecord& record : records) {
+        if (!is_choice(family, record)) continue;
         auto& known = known_parts[record.problem];
         if (known.empty()) known = known_part(family, record.problem);
         groups[known].data[record.problem].push_back(&record);
@@ -107,6 +114,7 @@ std::vector<CaseRecord> over_data(const Family& family, std::span<const CaseReco
     }
     std::vector<CaseRecord> all;  // each choice where the records have it first
     for (const CaseRecord& record : records) {
+        if (!is_choice(family, record)) continue;
         const Group& group = groups.at(known_parts.at(record.problem));
         const auto choice = group.choices.find({record.variant, record.configuration});
         if (choice == group.choices.end() || choice->second.front() != &record) continue;

@@ -28,7 +28,7 @@ std::string declined(const Family& family, const DeviceInfo& device, const Matri
 bool computable(const Family& family, const DeviceInfo& device, const std::string& problem) {
     for (std::size_t v = 0; v < family.variants().size(); ++v) {
         const VariantInfo& info = family.variants()[v];
-        if (info.role == Role::peer) continue;
+        if (!info.choosable()) continue;
         for (const Configuration& configuration : info.configurations)
             if (family.supports(v, problem, configuration, device)) return true;
     }

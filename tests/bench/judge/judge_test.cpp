@@ -82,6 +82,15 @@ TEST(Judge, TimesAreAveragedOverData) {
     EXPECT_NE(later[0].failed, "") << "it crashes on one of the three data";
 }
 
+TEST(Judge, WhatTheLibraryNeverChoosesIsNoRival) {
+    const std::string problem = "receivers=8;samples=100;sources=27;span=20;output=sums;delays=cube";
+    const std::vector<CaseRecord> records{record(problem, "recomputed_times", 10), record(problem, "global_cached", 20),
+                                          record(problem, "a", 30)};
+    const auto verdicts = grade(over_data(*find_family("coherent_sum"), records), first);
+    ASSERT_EQ(verdicts.size(), 1U);
+    EXPECT_EQ(verdicts[0].best_variant, "global_cached");
+}
+
 TEST(Judge, DataWithWhichLittleWasMeasuredIsLeftOut) {
     const Family& family = *find_family("histogram");
     const auto of = [](const char* data, const char* variant, double time_ns, Status status = Status::ok) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "kernels/dispatch/dispatch.hpp"
@@ -21,6 +22,22 @@ TEST_F(Dispatch, DeterministicRefusesAForcedVariantThatIsNot) {
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::unsupported);
     EXPECT_NE(refused.error().message.find("it races"), std::string::npos) << refused.error().message;
+}
+
+TEST_F(Dispatch, WhatIsRightForSomeArraysAloneNeverRuns) {
+    auto entries = registry;
+    const auto fast = std::ranges::find(entries, "fast", [](const auto& entry) { return entry.variant.name; });
+    ASSERT_NE(fast, entries.end());
+    const Tables<Problem> all{"convolution_2d", entries, trees_};
+    const auto device = cpu_device(4, Isa::avx2);
+    ASSERT_EQ(decide(all, sized(10, 10), device).value().entry->variant.name, "fast");
+    fast->variant.assumes = "it takes the image for black";
+    EXPECT_NE(decide(all, sized(10, 10), device).value().entry->variant.name, "fast");
+    const auto forced = parse_forced_variant("fast", "the test");
+    const auto refused = decide(all, sized(10, 10), device, &*forced);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::unsupported);
+    EXPECT_NE(refused.error().message.find("takes the image for black"), std::string::npos) << refused.error().message;
 }
 
 TEST_F(Dispatch, AForcedVariantRunsWithTheNamedConfigurationElseTheTreesElseItsDefault) {
