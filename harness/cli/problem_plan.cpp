@@ -36,7 +36,8 @@ Result<void> without_value(const Result<T>& result) {
 }
 
 Result<void> plan_of(const coherent_sum::Problem& p, const Wish& wish) {
-    const CoherentSumShape shape{p.receivers, p.samples, p.sources, p.span, p.precision};
+    const DelayPattern delays = p.delays == coherent_sum::Delays::cube ? DelayPattern::grid : DelayPattern::scattered;
+    const CoherentSumShape shape{p.receivers, p.samples, p.sources, p.span, p.precision, delays};
     return without_value(plan_coherent_sum(wish.device, shape, p.output, wish.options, wish.planning));
 }
 

@@ -13,10 +13,11 @@ namespace espalier::inline v1 {
 namespace {
 
 using coherent_sum::Buffers;
+using coherent_sum::Delays;
 using coherent_sum::Problem;
 
 std::optional<Error> invalid_shape(const CoherentSumShape& shape) {
-    const auto& [receivers, samples, sources, span, precision] = shape;
+    const auto& [receivers, samples, sources, span, precision, delays] = shape;
     if (auto error = invalid_sizes({{"receivers", receivers}, {"samples", samples}, {"sources", sources}}))
         return error;
     if (auto error = invalid_sizes({{"receivers", receivers}, {"span", span}})) return error;
@@ -26,6 +27,8 @@ std::optional<Error> invalid_shape(const CoherentSumShape& shape) {
                        ": sample numbers of 32 bits reach 2147483647; cut the record into shorter windows");
     if (precision != SumPrecision::single && precision != SumPrecision::half)
         return invalid("precision is none of the enumerators of espalier::SumPrecision");
+    if (delays != DelayPattern::grid && delays != DelayPattern::scattered)
+        return invalid("delays is none of the enumerators of espalier::DelayPattern");
     return std::nullopt;
 }
 
@@ -35,6 +38,7 @@ Problem problem_of(const CoherentSumShape& shape, Coherence output) {
             .sources = shape.sources,
             .span = shape.span,
             .output = output,
+            .delays = shape.delays == DelayPattern::grid ? Delays::cube : Delays::walk,
             .precision = shape.precision};
 }
 
@@ -57,8 +61,8 @@ struct CoherentSumCall {
                 .maximum_sample = static_cast<std::int32_t*>(at[4])};
     }
 
-    /// Whole numbers, whose sums single precision holds exactly; delays that, as travel times do, change slowly from
-    /// one source to the next.
+    /// Whole numbers, whose sums single precision holds exactly; delays of a grid change slowly from one source to the
+    /// next, as travel times do.
     [[nodiscard]] bool fill(std::size_t array, std::span<std::byte> values) const {
         const std::size_t count = values.size() / sizeof(float);
         for (std::size_t i = 0; i < count; ++i) {
@@ -86,7 +90,9 @@ struct CoherentSumCall {
 private:
     [[nodiscard]] std::int32_t delay_of(std::int64_t i) const {
         constexpr double kWavelength = 500;  // in sources
-        const auto source = static_cast<double>(i / problem.receivers), at = static_cast<double>(i % problem.receivers);
+        const auto number = i / problem.receivers;
+        const auto source = static_cast<double>(problem.delays == Delays::cube ? number : number * 7919 % 10007);
+        const auto at = static_cast<double>(i % problem.receivers);
         return static_cast<std::int32_t>(static_cast<double>(problem.span) * 0.5 *
                                          (1 + std::sin(source / kWavelength + at)));
     }

@@ -137,6 +137,7 @@ void read_origin(Fields& fields, TreeFile& tree) {
     for (const char* name : {"device_name", "driver", "runtime"})
         if (fields.has(name)) static_cast<void>(fields.text(name));
     if (fields.has("pruning")) tree.pruning = fields.number("pruning", 0, 1e6);
+    if (fields.has("part_relaxed")) tree.part_relaxed = fields.flag("part_relaxed");
     if (fields.has("weights")) {
         Fields weights(fields.object("weights", 8), "weights");
         tree.weights_sha256 = weights.word("file_sha256", "", 64);

@@ -41,6 +41,7 @@ struct TreeFile {
     std::string microarchitecture;
     std::string data_sha256;
     double pruning = 1;            ///< for training alone: how much its size was pruned back
+    bool part_relaxed = true;      ///< for training alone: whether it asks for relaxing categories first
     std::string weights_sha256{};  ///< for training alone: of the file that weighed its problems; empty for none
     std::vector<Node> nodes;       ///< in pre-order, the root first
 };

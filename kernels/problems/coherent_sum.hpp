@@ -17,9 +17,9 @@ namespace espalier::coherent_sum {
 
 enum class VariantId : std::uint16_t;
 
-/// Where the delays come from. Walk: of each source on its own, neighbouring receivers a few samples apart. Cube:
-/// travel times from the nodes of a cube, which neighbouring nodes share differences of. Nobody who asks for sums says
-/// so, and no tree may ask.
+/// Where the delays come from. Walk: of each source on its own, neighbouring receivers a few samples apart
+/// (`DelayPattern::scattered`). Cube: travel times from the nodes of a cube, neighbouring ones little apart
+/// (`DelayPattern::grid`).
 enum class Delays : std::uint8_t { walk, cube };
 
 inline constexpr std::string_view kCoherenceNames[] = {"sums", "maximum"};
@@ -62,7 +62,7 @@ struct Problem {
             number<&Problem::sources>("sources", "problem.sources"),
             number<&Problem::span>("span", "problem.span"),
             category<&Problem::output>("output", "problem.output", "Coherence", kCoherenceNames),
-            optional(unknown(category<&Problem::delays>("delays", "problem.delays", "Delays", kDelaysNames))),
+            relaxing(optional(category<&Problem::delays>("delays", "problem.delays", "Delays", kDelaysNames))),
             relaxing(optional(
                 category<&Problem::precision>("precision", "problem.precision", "SumPrecision", kPrecisionNames))),
             derived<&Problem::additions>("additions", "problem.additions()"),

@@ -13,12 +13,17 @@ CoherencePipeline::CoherencePipeline(const Device& device, const PipelineSetting
 
 CoherencePipeline::Plans CoherencePipeline::plans_for(std::int64_t samples) const {
     const Memory memory = device_.is_cuda() ? Memory::device : Memory::host;
-    CoherentSumShape shape{settings_.receivers, samples, settings_.sources, settings_.span, settings_.precision};
+    CoherentSumShape shape{.receivers = settings_.receivers,
+                           .samples = samples,
+                           .sources = settings_.sources,
+                           .span = settings_.span,
+                           .precision = settings_.precision};
     std::optional<InterpolationPlan> interpolation;
     if (settings_.phases > 1) {
         const std::int64_t row = settings_.window + settings_.span;  // the same for all windows: delays count in it
         // A receiver's copies together are its trace, the delays' span all that is not the window.
         shape.span = settings_.phases * row - samples;
+        shape.delays = DelayPattern::scattered;  // a fraction more leads to another copy
         interpolation = value_or_fail(plan_interpolate_traces(
             device_, {settings_.receivers, samples + settings_.span, settings_.window - samples, settings_.phases},
             {.memory = memory}));

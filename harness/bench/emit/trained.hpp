@@ -28,6 +28,7 @@ struct Trained {
     CrossValidation validation{};          ///< empty if it was not evaluated
     std::optional<Weighting> weighting{};  ///< none: every problem counts alike
     double pruning = 1;                    ///< `LearnOptions::pruning` of the tree
+    bool part_relaxed = true;              ///< `LearnOptions::part_relaxed` of it
     std::string forest{};                  ///< the file of the forest that goes with it; empty if none was asked for
 };
 

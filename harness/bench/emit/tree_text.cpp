@@ -117,6 +117,7 @@ ordered_json header(const Trained& trained, const DeviceInfo& device) {
         if (drawn->count > drawn->alike) header["predicted_problems"] = drawn->count - drawn->alike;
     }
     header["pruning"] = trained.pruning;
+    if (!trained.part_relaxed) header["part_relaxed"] = false;
     if (const auto& weighting = trained.weighting)
         header["weights"] = {{"file_sha256", weighting->file_sha256},
                              {"by", weighting->by_time ? "time" : "calls"},

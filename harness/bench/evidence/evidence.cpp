@@ -130,8 +130,12 @@ private:
     void leave_out_absent_columns() {
         std::vector<Column>& columns = evidence_.matrix.columns;
         const auto defaults = family_.feature_values("");
-        for (std::size_t f = 0; f < defaults.size(); ++f)
-            columns[f].optional = columns[f].absent = family_.features()[f].optional;
+        for (std::size_t f = 0; f < defaults.size(); ++f) {
+            const FeatureInfo& feature = family_.features()[f];
+            columns[f].absent = feature.optional;
+            columns[f].optional = feature.optional && !feature.relaxing;
+            columns[f].relaxing = feature.relaxing;
+        }
         for (const std::string& problem : evidence_.matrix.problems) {
             const auto values = family_.feature_values(problem);
             for (std::size_t f = 0; f < defaults.size(); ++f)

@@ -17,9 +17,10 @@ namespace espalier::bench::learn {
 std::vector<std::string> with_other_data(const Family& family, DeviceKind kind, std::span<const std::string> problems,
                                          std::size_t kinds);
 
-/// Records of what the library may choose, of which problems that differ only in what a caller does not know become one, the first of them by its key.
-/// The time of a choice is the geometric mean of its times; it is wanting where one of them is. Data with which fewer
-/// than half as many choices were timed as with others, and none failed, are left out.
+/// Records of what the library may choose, of which problems that differ only in what a caller does not know become
+/// one, the first of them by its key. The time of a choice is the geometric mean of its times; it is wanting where one
+/// of them is. Data with which fewer than half as many choices were timed as with others, and none failed, are left
+/// out.
 std::vector<CaseRecord> over_data(const Family& family, std::span<const CaseRecord> records);
 
 }  // namespace espalier::bench::learn

@@ -118,7 +118,7 @@ struct MeanCost {
     double mean = 0, standard_error = 0;
 };
 
-MeanCost cost_of(const std::vector<HeldOut>& all, std::size_t size) {
+MeanCost cost_of(std::span<const HeldOut> all, std::size_t size) {
     double sum = 0, squares = 0, count = 0;
     for (std::size_t p = 0; p < all[size].logs.size(); ++p) {
         if (std::ranges::any_of(all, [&](const HeldOut& other) { return std::isnan(other.logs[p]); })) continue;
@@ -130,7 +130,7 @@ MeanCost cost_of(const std::vector<HeldOut>& all, std::size_t size) {
 }
 
 /// By the one-standard-error rule.
-std::size_t smallest_of(const std::vector<HeldOut>& all) {
+std::size_t smallest_of(std::span<const HeldOut> all) {
     const double most_lost = std::log(1.0025);
     std::vector<MeanCost> costs;
     for (std::size_t size = 0; size < all.size(); ++size) costs.push_back(cost_of(all, size));
@@ -139,6 +139,22 @@ std::size_t smallest_of(const std::vector<HeldOut>& all) {
     std::size_t smallest = costs.size() - 1;
     while (costs[smallest].mean > most) --smallest;
     return smallest;
+}
+
+/// Keeps trees of one of two ways of parting, by what their smallest ones cost.
+void keep_better_way(CrossValidation& result) {
+    const std::size_t sizes = result.prunings.size();
+    const std::span<const HeldOut> all = result.held_out;
+    result.smallest = smallest_of(all.first(sizes));
+    if (all.size() == sizes) return;
+    const std::size_t other = smallest_of(all.last(sizes));
+    result.part_relaxed = all[result.smallest].regret.geomean <= all[sizes + other].regret.geomean;
+    if (!result.part_relaxed) {
+        result.smallest = other;
+        std::ranges::rotate(result.held_out, result.held_out.begin() + static_cast<std::ptrdiff_t>(sizes));
+        std::ranges::rotate(result.leaves, result.leaves.begin() + static_cast<std::ptrdiff_t>(sizes));
+    }
+    result.held_out.resize(sizes), result.leaves.resize(sizes);
 }
 
 }  // namespace
@@ -150,13 +166,14 @@ CrossValidation cross_validate(const Matrix& matrix, const LearnOptions& options
     if (parts.empty()) return {};
     CrossValidation result;
     for (double pruning = 1; result.prunings.size() < kSizes; pruning *= kStep) result.prunings.push_back(pruning);
-    std::vector<std::vector<std::size_t>> leaves(kSizes, std::vector<std::size_t>(parts.size()));
+    const std::size_t ways = has_relaxing(matrix) ? 2 * kSizes : kSizes;
+    std::vector<std::vector<std::size_t>> leaves(ways, std::vector<std::size_t>(parts.size()));
     const auto learned = [&](std::size_t part) {
         const auto& [fold, seen] = parts[part];
         const auto trees =
             std::make_shared<const std::vector<Tree>>(learn_sizes(seen, fold.training, options, result.prunings));
         std::vector<Chooser> choosers;
-        for (std::size_t size = 0; size < kSizes; ++size) {
+        for (std::size_t size = 0; size < ways; ++size) {
             leaves[size][part] = (*trees)[size].leaves.size();
             choosers.emplace_back([&seen = seen, trees, size](std::size_t p) {
                 const Tree& tree = (*trees)[size];
@@ -165,11 +182,11 @@ CrossValidation cross_validate(const Matrix& matrix, const LearnOptions& options
         }
         return choosers;
     };
-    result.held_out = hold_out(matrix, parts, kSizes, learned, options.seed);
+    result.held_out = hold_out(matrix, parts, ways, learned, options.seed);
     for (const auto& of_parts : leaves)
         result.leaves.push_back(std::accumulate(of_parts.begin(), of_parts.end(), 0.0) /
                                 static_cast<double>(parts.size()));
-    result.smallest = smallest_of(result.held_out);
+    keep_better_way(result);
     const auto single = [&](std::size_t part) { return std::vector{best_of_all(parts[part])}; };
     result.single = hold_out(matrix, parts, 1, single, options.seed).front();
     const auto nearest = [&](std::size_t part) { return std::vector{best_of_nearest(parts[part])}; };

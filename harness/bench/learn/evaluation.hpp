@@ -28,11 +28,13 @@ struct CrossValidation {
     std::vector<double> leaves;    ///< of each, the mean over the folds
     std::vector<HeldOut> held_out;
     std::size_t smallest = 0;  ///< the largest pruning that the one-standard-error rule allows
+    bool part_relaxed = true;  ///< of all of them
     HeldOut single;            ///< on the same folds: the choice that is best on average for the others
     HeldOut nearest;           ///< on the same folds: what is best for the nearest of the others
 };
 
-/// The trees of ascending prunings, on the folds of `evaluation_folds`, and the smallest one that costs no more than
+/// The trees of ascending prunings, on the folds of `evaluation_folds`, parted by relaxing categories or not, as is
+/// better on what was held out, and the smallest one that costs no more than
 /// the best of them but for one standard error of that one's mean, or a quarter of a percent where that is less
 /// (Breiman, Friedman, Olshen and Stone, Classification and Regression Trees, 1984, section 3.4.3).
 CrossValidation cross_validate(const Matrix& matrix, const LearnOptions& options);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numbers>
 #include <numeric>
@@ -62,7 +63,7 @@ std::set<double> values_in(const Matrix& matrix, std::span<const std::size_t> ro
     return values;
 }
 
-/// An optional category that callers know, and a value of it that some problems have and others do not.
+/// A category that callers know and that parts trees, and a value of it that some problems have and others do not.
 struct Parting {
     std::size_t column = 0;
     double value = 0;
@@ -88,7 +89,8 @@ public:
         if (matrix.drawn) predicted_ = predict(matrix, rows, matrix.drawn->values, options);
     }
 
-    std::vector<Tree> learn() {
+    std::vector<Tree> learn(bool part_relaxed) {
+        part_relaxed_ = part_relaxed;
         Rows drawn(matrix_.drawn ? matrix_.drawn->count : 0);
         std::iota(drawn.begin(), drawn.end(), std::size_t{0});
         return learn_every_kind(rows_, drawn);
@@ -123,7 +125,8 @@ private:
     [[nodiscard]] std::optional<Parting> part(const Rows& rows, const Rows& drawn) const {
         for (std::size_t c = 0; c < matrix_.columns.size(); ++c) {
             const Column& column = matrix_.columns[c];
-            if (!column.optional || !column.known || column.categories == 0) continue;
+            const bool parts = column.optional || (column.relaxing && part_relaxed_);
+            if (!parts || !column.known || column.categories == 0) continue;
             std::set<double> values = values_in(matrix_, rows, c);
             const auto is_drawn = [&](double value) {
                 return std::ranges::any_of(drawn, [&](std::size_t row) { return drawn_value(row, c) == value; });
@@ -198,6 +201,7 @@ private:
     std::span<const double> prunings_;
     std::vector<double> predicted_;    ///< drawn problems x candidates, by forests of all rows of any kind
     std::optional<bool> generalizes_;  ///< of all rows, once it was asked
+    bool part_relaxed_ = true;
 };
 
 }  // namespace
@@ -223,11 +227,19 @@ Lesson lesson_of(const Matrix& matrix, std::span<const std::size_t> rows, std::s
 
 std::vector<Tree> learn_sizes(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options,
                               std::span<const double> prunings) {
-    return Learner(matrix, rows, options, prunings).learn();
+    Learner learner(matrix, rows, options, prunings);
+    std::vector<Tree> trees = learner.learn(true);
+    if (has_relaxing(matrix)) std::ranges::move(learner.learn(false), std::back_inserter(trees));
+    return trees;
+}
+
+bool has_relaxing(const Matrix& matrix) {
+    return std::ranges::any_of(matrix.columns,
+                               [](const Column& column) { return column.relaxing && column.testable(); });
 }
 
 Tree learn(const Matrix& matrix, std::span<const std::size_t> rows, const LearnOptions& options) {
-    Tree tree = std::move(learn_sizes(matrix, rows, options, {&options.pruning, 1}).front());
+    Tree tree = std::move(Learner(matrix, rows, options, {&options.pruning, 1}).learn(options.part_relaxed).front());
     for (TreeLeaf& leaf : tree.leaves)
         if (!leaf.rows.empty()) annotate(matrix, leaf, options.seed);
     return tree;

@@ -36,7 +36,8 @@ struct Column {
     bool known = true;      ///< to whoever chooses; if not, no test may ask
     bool inert = false;     ///< all candidates serve its values alike: nothing that is learned may depend on it
     bool optional = false;  ///< variants that do not list it run its default alone
-    bool absent = false;    ///< optional and at its default in all problems: they were measured as if it did not exist
+    bool relaxing = false;  ///< all variants run its other values, too
+    bool absent = false;    ///< the family got it later and all problems have its default: measured as if without it
 
     [[nodiscard]] bool is_interaction() const { return interaction.kind != InteractionKind::none; }
     /// Whether what forests predict may depend on it by itself.

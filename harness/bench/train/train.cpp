@@ -177,9 +177,12 @@ std::vector<OtherResults> of_family(std::span<const DeviceResults> all, std::str
     return others;
 }
 
-/// That of the tree that is on file: its size was chosen when it was evaluated.
-double pruning_of(std::string_view tree) try { return read_tree(tree).pruning; } catch (const BadData&) {
-    return 1;
+/// Learns as the tree that is on file was learned: how was chosen when it was evaluated.
+void learn_as(std::string_view tree, LearnOptions& options) try {
+    const TreeFile earlier = read_tree(tree);
+    options.pruning = earlier.pruning, options.part_relaxed = earlier.part_relaxed;
+} catch (const BadData&) {
+    options.pruning = 1;
 }
 
 void learn_beside(const Family& family, std::span<const OtherResults> others, const EvidenceOptions& options,
@@ -252,8 +255,9 @@ Trained train(const Family& family, const DeviceInfo& device, std::span<const Ca
         trained.validation = cross_validate(matrix, learn);
         const CrossValidation& validation = trained.validation;
         if (!validation.prunings.empty()) learn.pruning = validation.prunings[validation.smallest];
+        learn.part_relaxed = validation.part_relaxed;
     }
-    trained.pruning = learn.pruning;
+    trained.pruning = learn.pruning, trained.part_relaxed = learn.part_relaxed;
     trained.tree = tree_for(family, device, matrix, learn);
     constexpr int kDraws = 2000;
     if (const auto uncovered = find_uncovered_problem(family, device, matrix, trained.tree, kDraws, learn.seed))
@@ -373,7 +377,7 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
         const auto earlier = read_file(path);
         TrainOptions own = options;
         own.evidence.known_stale = trained.known_stale;
-        if (!options.evaluate && earlier) own.learn.pruning = pruning_of(*earlier);
+        if (!options.evaluate && earlier) learn_as(*earlier, own.learn);
         const fs::path forest = fs::path(path).replace_extension(".forest");
         own.forests |= fs::exists(forest);
         trained.families.push_back(train(*family, results.device, cases, own, of_family(others, name)));

@@ -19,7 +19,8 @@ CoherentSumShape shape_of(const espalier_coherent_sum_shape* given) {
             .samples = shape.samples,
             .sources = shape.sources,
             .span = shape.span,
-            .precision = c::enumerator(shape.precision, SumPrecision::half, "shape.precision", "PRECISION")};
+            .precision = c::enumerator(shape.precision, SumPrecision::half, "shape.precision", "PRECISION"),
+            .delays = c::enumerator(shape.delays, DelayPattern::scattered, "shape.delays", "DELAYS")};
 }
 
 Coherence output_of(std::int32_t output) { return c::enumerator(output, Coherence::maximum, "output", "COHERENCE"); }

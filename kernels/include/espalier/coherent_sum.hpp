@@ -25,6 +25,13 @@ enum class SumPrecision : std::uint8_t {
     half,    ///< a sum may besides be off by (receivers + 3) / 8000 of the largest magnitude among all samples
 };
 
+/// How delays differ from one source to the next. Sums are right with either; devices read one window of a trace for
+/// several sources whose delays are close, so that the wrong one costs time.
+enum class DelayPattern : std::uint8_t {
+    grid,       ///< little: travel times from the nodes of a grid, numbered along its axes
+    scattered,  ///< in any way
+};
+
 /// Sizes of a coherent summation, s_j(k) = sum over receivers r of traces[r][k + delays[j][r]].
 struct CoherentSumShape {
     std::int64_t receivers = 0;                     ///< traces
@@ -32,6 +39,7 @@ struct CoherentSumShape {
     std::int64_t sources = 0;                       ///< trial sources j, usually the nodes of a grid
     std::int64_t span = 0;                          ///< the longest delay, in samples
     SumPrecision precision = SumPrecision::single;  ///< how exact the sums must be
+    DelayPattern delays = DelayPattern::grid;       ///< what to expect of them
 };
 
 /// All sums of a window. `traces`: receivers x (samples + span) finite values, row-major. `delays`: sources x

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <random>
 #include <set>
+#include <utility>
 
 #include "harness/bench/learn/evaluation.hpp"
 #include "harness/bench/learn/folds.hpp"
@@ -90,6 +93,53 @@ TEST(Learner, PartsTheProblemsByAnOptionalCategory) {
     for (const auto& row : rows) EXPECT_EQ(first_choice(tree, row), best(row));
     columns[0].optional = false;
     EXPECT_LE(learn(matrix_of(columns, rows, 3, model), matrix.all(), options).leaves.size(), 2U);
+}
+
+TEST(Learner, ARelaxingCategoryPartsAsIsSaid) {
+    const auto rows = grid({{0, 1}, kSizes});
+    std::vector<Column> columns{{"order", 2}, {"n"}};
+    columns[0].relaxing = true;
+    // What is best goes by the size: a tree that asks for the order first has to learn it twice.
+    const auto matrix = matrix_of(columns, rows, 3, [](std::span<const double> row, std::size_t c) {
+        return c == 2 ? 1.0 : c == static_cast<std::size_t>(row[1] <= 300) ? 0.0 : 0.3;
+    });
+    LearnOptions options;
+    const Tree parted = learn(matrix, matrix.all(), options);
+    EXPECT_EQ(parted.nodes[0].column, 0U);
+    EXPECT_EQ(parted.leaves.size(), 4U);
+    options.part_relaxed = false;
+    EXPECT_EQ(learn(matrix, matrix.all(), options).leaves.size(), 2U);
+    // Trees of both ways are learned together.
+    const std::vector<double> prunings{1, 2};
+    const std::vector<Tree> both = learn_sizes(matrix, matrix.all(), options, prunings);
+    ASSERT_EQ(both.size(), 4U);
+    EXPECT_EQ(both[0].leaves.size(), 4U);
+    EXPECT_EQ(both[2].leaves.size(), 2U);
+}
+
+TEST(Learner, HeldOutProblemsSayWhetherARelaxingCategoryParts) {
+    const auto rows = grid({{0, 1}, kSizes, kSizes});
+    const auto cost = [&](double weight_of_order, bool optional, bool relaxing) {
+        std::vector<Column> columns{{"order", 2}, {"n"}, {"m"}};
+        columns[0].optional = optional, columns[0].relaxing = relaxing;
+        const auto matrix = matrix_of(columns, rows, 3, [&](std::span<const double> row, std::size_t c) {
+            const double way = std::sin(std::log(row[1]) + 2 * std::log(row[2]) + weight_of_order * row[0]);
+            return c == 2 ? 0.4 : c == 0 ? 0.3 * way : -0.3 * way;
+        });
+        const CrossValidation all = cross_validate(matrix, {});
+        EXPECT_EQ(all.held_out.size(), all.prunings.size());
+        EXPECT_EQ(all.leaves.size(), all.prunings.size());
+        return std::pair(all.held_out[all.smallest].regret.geomean, all.part_relaxed);
+    };
+    std::set<bool> ways;
+    for (const double weight : {0.0, 0.3, 3.0}) {
+        const double parted = cost(weight, true, false).first, joint = cost(weight, false, false).first;
+        const auto [kept, part_relaxed] = cost(weight, false, true);
+        EXPECT_EQ(part_relaxed, parted <= joint);
+        EXPECT_EQ(kept, std::min(parted, joint));
+        ways.insert(part_relaxed);
+    }
+    EXPECT_EQ(ways.size(), 2U) << "one way is always better: this shows nothing";
 }
 
 TEST(Learner, WhatIsNotDrawnHasNoTreeOfItsOwn) {

@@ -209,7 +209,7 @@ void study_device(const Study& study, const std::string& key) {
         const auto records = cases_of(of_unseen, trained.family->name());
         if (records.empty()) continue;
         LearnOptions learn = options.learn;
-        learn.pruning = trained.pruning;
+        learn.pruning = trained.pruning, learn.part_relaxed = trained.part_relaxed;
         const Rows choices = choices_beside(trained.evidence.matrix, trained.tree);
         fmt::print("{} {}: {} of {} choices, {} problems\n", trained.family->name(), key, choices.size(),
                    trained.evidence.matrix.candidates.size(), trained.evidence.matrix.rows());

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,7 +48,9 @@ void study(const std::string& key) {
         const auto records = cases_of(unseen, of.family->name());
         if (records.empty() || of.validation.prunings.empty()) continue;
         const Matrix& matrix = of.evidence.matrix;
-        const auto trees = learn_sizes(matrix, matrix.all(), options.learn, of.validation.prunings);
+        const auto of_both_ways = learn_sizes(matrix, matrix.all(), options.learn, of.validation.prunings);
+        const std::size_t sizes = of.validation.prunings.size();
+        const auto trees = std::span(of_both_ways).subspan(of.validation.part_relaxed ? 0 : sizes, sizes);
         std::string curve;
         std::size_t shown = 0;  // leaves
         for (std::size_t i = 0; i < trees.size(); ++i) {

@@ -358,19 +358,22 @@ protected:
 };
 
 TEST_F(CoherentSums, EqualTheOracle) {
-    for (const Device& device : usable_devices()) {
-        std::vector<float> sums(kShape.sources * kShape.samples), maximum(kShape.sources);
-        std::vector<std::int32_t> sample(kShape.sources);
-        expect_ok(sum_coherently(device, kShape, traces_.data(), delays_.data(), sums.data()));
-        expect_ok(maximum_coherence(device, kShape, traces_.data(), delays_.data(), maximum.data(), sample.data()));
-        for (std::size_t source = 0; source < kShape.sources; ++source) {
-            const auto oracle = expected(source);
-            for (std::size_t k = 0; k < oracle.size(); ++k)
-                EXPECT_NEAR(sums[source * kShape.samples + k], oracle[k], 1e-3);
-            EXPECT_NEAR(maximum[source], *std::max_element(oracle.begin(), oracle.end()), 1e-3);
-            EXPECT_NEAR(oracle[static_cast<std::size_t>(sample[source])], maximum[source], 1e-3);
+    for (const Device& device : usable_devices())
+        for (const DelayPattern delays : {DelayPattern::grid, DelayPattern::scattered}) {
+            CoherentSumShape shape = kShape;
+            shape.delays = delays;
+            std::vector<float> sums(kShape.sources * kShape.samples), maximum(kShape.sources);
+            std::vector<std::int32_t> sample(kShape.sources);
+            expect_ok(sum_coherently(device, shape, traces_.data(), delays_.data(), sums.data()));
+            expect_ok(maximum_coherence(device, shape, traces_.data(), delays_.data(), maximum.data(), sample.data()));
+            for (std::size_t source = 0; source < kShape.sources; ++source) {
+                const auto oracle = expected(source);
+                for (std::size_t k = 0; k < oracle.size(); ++k)
+                    EXPECT_NEAR(sums[source * kShape.samples + k], oracle[k], 1e-3);
+                EXPECT_NEAR(maximum[source], *std::max_element(oracle.begin(), oracle.end()), 1e-3);
+                EXPECT_NEAR(oracle[static_cast<std::size_t>(sample[source])], maximum[source], 1e-3);
+            }
         }
-    }
 }
 
 TEST_F(CoherentSums, InHalfPrecisionAreAsNearAsIsSaid) {
@@ -393,6 +396,17 @@ TEST_F(CoherentSums, InHalfPrecisionAreAsNearAsIsSaid) {
     }
 }
 
+TEST_F(CoherentSums, AreChosenByThePatternOfDelays) {
+    const auto problem = [](DelayPattern delays) {
+        CoherentSumShape shape = kShape;
+        shape.delays = delays;
+        return value_of(explain_coherent_sum(Device::cpu(), shape, Coherence::sums)).problem;
+    };
+    EXPECT_NE(problem(DelayPattern::grid).find("delays=cube"), std::string::npos) << problem(DelayPattern::grid);
+    EXPECT_EQ(problem(DelayPattern::scattered).find("delays"), std::string::npos);
+    EXPECT_EQ(CoherentSumShape{}.delays, DelayPattern::grid);
+}
+
 TEST_F(CoherentSums, RefuseWhatIsNotAProblem) {
     std::vector<float> sums(kShape.sources * kShape.samples);
     const auto call = [&](const CoherentSumShape& shape) {
@@ -405,6 +419,7 @@ TEST_F(CoherentSums, RefuseWhatIsNotAProblem) {
     expect_invalid(call({1, std::int64_t{1} << 31, 1, 0}), "32 bits");
     expect_invalid(call({kHuge / 100, 40, 6, 9}), "memory");
     expect_invalid(call({5, 40, 6, 9, static_cast<SumPrecision>(2)}), "SumPrecision");
+    expect_invalid(call({5, 40, 6, 9, {}, static_cast<DelayPattern>(2)}), "DelayPattern");
     expect_invalid(sum_coherently(Device::cpu(), kShape, nullptr, delays_.data(), sums.data()), "traces");
     expect_invalid(sum_coherently(Device::cpu(), kShape, traces_.data(), nullptr, sums.data()), "delays");
     expect_invalid(sum_coherently(Device::cpu(), kShape, traces_.data(), delays_.data(), nullptr), "sums");

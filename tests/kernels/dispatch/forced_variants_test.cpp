@@ -30,9 +30,9 @@ TEST_F(Dispatch, WhatIsRightForSomeArraysAloneNeverRuns) {
     ASSERT_NE(fast, entries.end());
     const Tables<Problem> all{"convolution_2d", entries, trees_};
     const auto device = cpu_device(4, Isa::avx2);
-    ASSERT_EQ(decide(all, sized(10, 10), device).value().entry->variant.name, "fast");
+    ASSERT_EQ(decide(all, sized(10, 10), device, nullptr).value().entry->variant.name, "fast");
     fast->variant.assumes = "it takes the image for black";
-    EXPECT_NE(decide(all, sized(10, 10), device).value().entry->variant.name, "fast");
+    EXPECT_NE(decide(all, sized(10, 10), device, nullptr).value().entry->variant.name, "fast");
     const auto forced = parse_forced_variant("fast", "the test");
     const auto refused = decide(all, sized(10, 10), device, &*forced);
     ASSERT_FALSE(refused);

@@ -64,6 +64,9 @@ enum { ESPALIER_BORDER_ZERO = 0, ESPALIER_BORDER_REPLICATE = 1, ESPALIER_BORDER_
 /** How exact coherent sums must be. */
 enum { ESPALIER_PRECISION_SINGLE = 0, ESPALIER_PRECISION_HALF = 1 };
 
+/** How delays differ from one source to the next; sums are right with either. */
+enum { ESPALIER_DELAYS_GRID = 0, ESPALIER_DELAYS_SCATTERED = 1 };
+
 /** What a plan for coherent sums keeps of a window. */
 enum { ESPALIER_COHERENCE_SUMS = 0, ESPALIER_COHERENCE_MAXIMUM = 1 };
 
@@ -158,7 +161,7 @@ typedef struct espalier_coherent_sum_shape {
     int64_t delay_stride; /**< from one source's delays to the next's; 0: receivers */
     int64_t sum_stride;   /**< from one source's sums to the next's; 0: samples */
     int32_t precision;    /**< an ESPALIER_PRECISION_ */
-    int32_t reserved;     /**< 0 */
+    int32_t delays;       /**< an ESPALIER_DELAYS_ */
 } espalier_coherent_sum_shape;
 
 /** A grid of trial sources: node (i, j, l) is number (l * rows + j) * columns + i, at origin + (i, j, l) * spacing. */

@@ -325,6 +325,11 @@ static void test_shapes_of_coherent_sums(const espalier_device* cpu) {
     shape.precision = 256; /* is 0 in 8 bits */
     INVALID("shape.precision is 256", espalier_sum_coherently(cpu, &shape, traces[0], delays[0], sums[0], NULL));
     shape.precision = 0;
+    shape.delays = ESPALIER_DELAYS_SCATTERED;
+    OK(espalier_sum_coherently(cpu, &shape, traces[0], delays[0], sums[0], NULL));
+    shape.delays = -1;
+    INVALID("shape.delays is -1", espalier_sum_coherently(cpu, &shape, traces[0], delays[0], sums[0], NULL));
+    shape.delays = ESPALIER_DELAYS_GRID;
     shape.trace_stride = 5;
     UNSUPPORTED("shape.trace_stride is 5", espalier_sum_coherently(cpu, &shape, traces[0], delays[0], sums[0], NULL));
     shape.trace_stride = 4;

@@ -54,7 +54,7 @@ ImageShape = struct("ImageShape", 48, ("width", c_int64), ("height", c_int64), (
                     ("result_pitch", c_int64), ("channels", c_int32), ("reserved", c_int32))
 CoherentSumShape = struct("CoherentSumShape", 72, ("receivers", c_int64), ("samples", c_int64), ("sources", c_int64),
                           ("span", c_int64), ("trace_stride", c_int64), ("delay_stride", c_int64), ("sum_stride", c_int64),
-                          ("precision", c_int32), ("reserved", c_int32))
+                          ("precision", c_int32), ("delays", c_int32))
 Items = struct("Items", 48, ("values", POINTER(c_float)), ("count", c_int64), ("dims", c_int64), ("stride", c_int64),
                ("layout", c_int32), ("reserved", c_int32))
 DistanceRule = struct("DistanceRule", 32, ("types", c_void_p), ("type_count", c_int64), ("metric", c_int32),
@@ -214,6 +214,8 @@ def test_coherent_sum():
     assert list(sample) == [row.index(max(row)) for row in right]
     shape.precision = -1
     refused(library.espalier_sum_coherently(cpu, byref(shape), flat, flat_delays, sums, None), INVALID, "precision is -1")
+    shape.precision, shape.delays = 0, 2
+    refused(library.espalier_sum_coherently(cpu, byref(shape), flat, flat_delays, sums, None), INVALID, "delays is 2")
 
 
 def distance(a, b, metric):
