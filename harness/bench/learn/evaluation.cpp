@@ -113,7 +113,7 @@ Chooser best_of_nearest(const Part& part) {
     };
 }
 
-/// Mean and standard error of what one size costs, over the problems where every size's choice has a time.
+/// Mean and standard error of what trees of one size cost, over the problems where the choice of each has a time.
 struct MeanCost {
     double mean = 0, standard_error = 0;
 };
@@ -141,14 +141,14 @@ std::size_t smallest_of(std::span<const HeldOut> all) {
     return smallest;
 }
 
-/// Keeps trees of one of two ways of parting, by what their smallest ones cost.
+/// Keeps trees of one of two ways of parting, by what their smallest ones cost where every tree's choice has a time.
 void keep_better_way(CrossValidation& result) {
     const std::size_t sizes = result.prunings.size();
     const std::span<const HeldOut> all = result.held_out;
     result.smallest = smallest_of(all.first(sizes));
     if (all.size() == sizes) return;
     const std::size_t other = smallest_of(all.last(sizes));
-    result.part_relaxed = all[result.smallest].regret.geomean <= all[sizes + other].regret.geomean;
+    result.part_relaxed = cost_of(all, result.smallest).mean <= cost_of(all, sizes + other).mean;
     if (!result.part_relaxed) {
         result.smallest = other;
         std::ranges::rotate(result.held_out, result.held_out.begin() + static_cast<std::ptrdiff_t>(sizes));
