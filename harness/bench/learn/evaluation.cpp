@@ -149,12 +149,12 @@ void keep_better_way(CrossValidation& result) {
     if (all.size() == sizes) return;
     const std::size_t other = smallest_of(all.last(sizes));
     result.part_relaxed = cost_of(all, result.smallest).mean <= cost_of(all, sizes + other).mean;
-    if (!result.part_relaxed) {
-        result.smallest = other;
-        std::ranges::rotate(result.held_out, result.held_out.begin() + static_cast<std::ptrdiff_t>(sizes));
-        std::ranges::rotate(result.leaves, result.leaves.begin() + static_cast<std::ptrdiff_t>(sizes));
-    }
-    result.held_out.resize(sizes), result.leaves.resize(sizes);
+    if (!result.part_relaxed) result.smallest = other;
+    const auto drop_other_way = [&](auto& values) {
+        const auto first = values.begin() + static_cast<std::ptrdiff_t>(result.part_relaxed ? sizes : 0);
+        values.erase(first, first + static_cast<std::ptrdiff_t>(sizes));
+    };
+    drop_other_way(result.held_out), drop_other_way(result.leaves);
 }
 
 }  // namespace
