@@ -44,10 +44,14 @@ CaseRecord mean_of(const Cases& cases, std::size_t kinds) {
     return mean;
 }
 
-/// Of variants that no call can have nothing is asked.
-bool is_choice(const Family& family, const CaseRecord& record) {
-    const std::size_t variant = family.find(record.variant);
-    return variant == Family::npos || family.variants()[variant].choosable();
+/// Those of variants that the library may choose, and of ones that are unknown here.
+Cases of_choices(const Family& family, std::span<const CaseRecord> records) {
+    Cases cases;
+    for (const CaseRecord& record : records) {
+        const std::size_t variant = family.find(record.variant);
+        if (variant == Family::npos || family.variants()[variant].choosable()) cases.push_back(&record);
+    }
+    return cases;
 }
 
 /// Leaves out data that say too little of a pick: fewer than half as many choices were timed with them as with others,
@@ -98,13 +102,13 @@ std::vector<CaseRecord> over_data(const Family& family, std::span<const CaseReco
         std::map<std::string, Cases> data;  ///< by problem
         std::map<std::pair<std::string, std::string>, Cases> choices{};
     };
+    const Cases of_all = of_choices(family, records);
     std::map<std::string, std::string> known_parts;
     std::map<std::string, Group> groups;
-    for (const CaseRecord& record : records) {
-        if (!is_choice(family, record)) continue;
-        auto& known = known_parts[record.problem];
-        if (known.empty()) known = known_part(family, record.problem);
-        groups[known].data[record.problem].push_back(&record);
+    for (const CaseRecord* const record : of_all) {
+        auto& known = known_parts[record->problem];
+        if (known.empty()) known = known_part(family, record->problem);
+        groups[known].data[record->problem].push_back(record);
     }
     for (auto& [known, group] : groups) {
         leave_out_hardly_measured(group.data);
@@ -113,11 +117,10 @@ std::vector<CaseRecord> over_data(const Family& family, std::span<const CaseReco
                 group.choices[{record->variant, record->configuration}].push_back(record);
     }
     std::vector<CaseRecord> all;  // each choice where the records have it first
-    for (const CaseRecord& record : records) {
-        if (!is_choice(family, record)) continue;
-        const Group& group = groups.at(known_parts.at(record.problem));
-        const auto choice = group.choices.find({record.variant, record.configuration});
-        if (choice == group.choices.end() || choice->second.front() != &record) continue;
+    for (const CaseRecord* const record : of_all) {
+        const Group& group = groups.at(known_parts.at(record->problem));
+        const auto choice = group.choices.find({record->variant, record->configuration});
+        if (choice == group.choices.end() || choice->second.front() != record) continue;
         all.push_back(mean_of(choice->second, group.data.size()));
         all.back().problem = group.data.begin()->first;
     }

@@ -34,9 +34,9 @@ struct CrossValidation {
 };
 
 /// The trees of ascending prunings, on the folds of `evaluation_folds`, parted by relaxing categories or not, as is
-/// better on what was held out, and the smallest one that costs no more than
-/// the best of them but for one standard error of that one's mean, or a quarter of a percent where that is less
-/// (Breiman, Friedman, Olshen and Stone, Classification and Regression Trees, 1984, section 3.4.3).
+/// better on what was held out, and the smallest one that costs no more than the best of them but for one standard
+/// error of that one's mean, or a quarter of a percent where that is less (Breiman, Friedman, Olshen and Stone,
+/// Classification and Regression Trees, 1984, section 3.4.3).
 CrossValidation cross_validate(const Matrix& matrix, const LearnOptions& options);
 
 /// How good a way of learning and its tree are on one matrix. Only problems count whose choice was not imputed, against
