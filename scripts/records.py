@@ -1,8 +1,9 @@
-"""Records as the harness keeps them: a line of JSON each, sealed with a CRC-32, packed with xz."""
+"""Records as the harness keeps them: a line of JSON each, sealed with a CRC-32 unless its file is packed with xz."""
 
 import json
 import lzma
 import pathlib
+import re
 import sys
 import zlib
 from contextlib import closing
@@ -11,10 +12,17 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "plots")
 import regular_files  # noqa: E402
 from replaced import replace  # noqa: E402
 
+SEAL = re.compile(rb',"crc32":"[0-9a-f]{8}"}\n')
+
+
+def unsealed(kind, body):
+    """A line of a packed file, which has a checksum of its own."""
+    return json.dumps({"schema": f"espalier.{kind}/1", kind: body}, separators=(",", ":"), ensure_ascii=False) + "\n"
+
 
 def sealed(kind, body):
-    """A line of a results file."""
-    line = json.dumps({"schema": f"espalier.{kind}/1", kind: body}, separators=(",", ":"), ensure_ascii=False)[:-1]
+    """A line of a journal or of a file that is not packed."""
+    line = unsealed(kind, body)[:-2]
     return f'{line},"crc32":"{zlib.crc32(line.encode()):08x}"}}\n'
 
 
@@ -31,13 +39,13 @@ def keep(path, cases):
     problems = {case["problem"] for case in cases}
     others = [case for case in read_cases(path) if case["problem"] not in problems]
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = "".join(sealed("case", case) for case in [*others, *cases])
+    text = "".join(unsealed("case", case) for case in [*others, *cases])
     replace(path, lzma.compress(text.encode(), preset=6))
 
 
 def pack(path):
-    """Packs a file of records: its name gets another ending."""
+    """Packs a file of records, whose lines lose their seals: its name gets another ending."""
     path = pathlib.Path(path)
-    content = regular_files.read_bytes(path, regular_files.LARGEST)
+    content = SEAL.sub(b"}\n", regular_files.read_bytes(path, regular_files.LARGEST))
     replace(path.with_name(path.name + ".xz"), lzma.compress(content, preset=6))
     path.unlink()

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "harness/bench/records/case_record.hpp"
+#include "harness/bench/records/packing.hpp"
 #include "kernels/core/device_info.hpp"
 
 namespace espalier::bench {
@@ -21,6 +22,10 @@ DeviceInfo decode_device(const nlohmann::json& body);
 /// byte of the line can change unnoticed.
 std::string seal(std::string_view kind, const nlohmann::ordered_json& body);
 
+/// The same line without its CRC, for a packed file, which has a checksum of its own: the digits of one CRC a line,
+/// which nothing packs, are a tenth of such a file.
+std::string unsealed(std::string_view kind, const nlohmann::ordered_json& body);
+
 struct Sealed {
     std::string kind;
     nlohmann::json body;
@@ -28,9 +33,10 @@ struct Sealed {
 
 /// Why a line cannot have been sealed, or null: by its length and its checksum alone, so that files of millions of
 /// lines that are no records cost no exception each.
-const char* broken_seal(std::string_view line);
+const char* broken_seal(std::string_view line, Seals seals);
 
-/// The inverse of `seal`. Throws `BadData` for a damaged line and `NewerSchema` for a whole one from the future.
-Sealed unseal(std::string_view line);
+/// The inverse of `seal`, of `unsealed` where the file is sealed as a whole. Throws `BadData` for a damaged line and
+/// `NewerSchema` for a whole one from the future.
+Sealed unseal(std::string_view line, Seals seals = Seals::each_line);
 
 }  // namespace espalier::bench

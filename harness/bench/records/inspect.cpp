@@ -69,7 +69,7 @@ public:
             ++number_;
             try {
                 if (line.overlong) throw BadData("longer than any record");
-                take(unseal(line.text));
+                take(unseal(line.text, seals_of(path_)));
                 ++inspection_.records;
             } catch (const BadData& error) {
                 refuse(error.what());

@@ -156,10 +156,11 @@ void JournalWriter::append_lines(std::string lines) {
 
 Journal load_journal(const std::filesystem::path& path) {
     Journal journal;
+    const Seals seals = seals_of(path);
     for_each_line(path, [&](const Line& line) {
         if (line.bytes == 0) return;
         ++journal.lines;
-        const char* why = line.overlong ? "a line longer than any record" : broken_seal(line.text);
+        const char* why = line.overlong ? "a line longer than any record" : broken_seal(line.text, seals);
         if (why) {
             add_damage(journal, line, why);
             if (journal.damaged + journal.torn > kMostDamagedLines)
@@ -167,7 +168,7 @@ Journal load_journal(const std::filesystem::path& path) {
             return;
         }
         try {
-            add_record(journal, unseal(line.text));
+            add_record(journal, unseal(line.text, seals));
         } catch (const NewerSchema& error) {
             throw NewerSchema(path.string() + ", byte " + std::to_string(line.offset) + ": " + error.what());
         } catch (const BadData& error) {

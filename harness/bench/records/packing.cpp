@@ -20,4 +20,6 @@ std::string pack(std::string_view text) {
 
 bool is_packed(const std::filesystem::path& file) { return file.extension() == kPacked || file.extension() == ".gz"; }
 
+Seals seals_of(const std::filesystem::path& file) { return is_packed(file) ? Seals::whole_file : Seals::each_line; }
+
 }  // namespace espalier::bench

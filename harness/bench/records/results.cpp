@@ -91,7 +91,7 @@ std::vector<CaseRecord> load_cases(const fs::path& file) {
         };
         if (line.overlong) refuse("longer than any record");
         try {
-            const Sealed sealed = unseal(line.text);
+            const Sealed sealed = unseal(line.text, seals_of(file));
             if (sealed.kind != "case") throw BadData("not a case");
             cases.push_back(decode_case(sealed.body));
         } catch (const NewerSchema& error) {
@@ -143,10 +143,11 @@ void save_results(const fs::path& folder, const DeviceResults& results, Packing 
     std::map<std::string, std::vector<CaseRecord>> families;
     for (const CaseRecord& record : results.cases) families[record.family].push_back(record);
     for (const auto& [family, cases] : families) {
-        std::string lines;
-        for (const CaseRecord& record : cases) lines += seal("case", espalier::bench::encode(record)) + '\n';
         const fs::path before = cases_file(folder, family);
         const bool packed = packing == Packing::packed || is_packed(before);
+        std::string lines;
+        for (const CaseRecord& record : cases)
+            lines += (packed ? unsealed : seal)("case", espalier::bench::encode(record)) + '\n';
         const fs::path file = packed ? folder / (family + ".jsonl.xz") : before;
         write_file_atomically(file, packed ? pack(lines) : lines);
         if (file != before) fs::remove(before);
