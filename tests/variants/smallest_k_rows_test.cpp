@@ -31,6 +31,8 @@ Variant<Problem> cpu_avx2();
 Variant<Problem> cpu_avx512();
 Variant<Problem> cpu_minima_avx2();
 Variant<Problem> cpu_minima_avx512();
+Variant<Problem> cpu_insertion_avx2();
+Variant<Problem> cpu_insertion_avx512();
 }  // namespace espalier::smallest_k
 
 namespace espalier::bench::smallest_k {
@@ -281,18 +283,21 @@ std::vector<std::vector<float>> rows_for_bounds(std::size_t columns) {
     return rows;
 }
 
+bool same_number(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
 /// The rows twice and the first once more: sixteen that are taken together, and a rest.
 TEST(SmallestKOnCpu, BoundsNothingAway) {
     const DeviceInfo cpu = device::describe_cpu();
     int tried = 0;
-    for (const Variant<Problem>& variant : {cpu_avx2(), cpu_avx512(), cpu_minima_avx2(), cpu_minima_avx512()})
+    for (const Variant<Problem>& variant : {cpu_avx2(), cpu_avx512(), cpu_minima_avx2(), cpu_minima_avx512(),
+                                            cpu_insertion_avx2(), cpu_insertion_avx512()})
         for (const std::int64_t columns : {1, 31, 32, 33, 1000, 8191, 8192, 8193, 20'000}) {
             const auto kinds = rows_for_bounds(static_cast<std::size_t>(columns));
             const auto rows = static_cast<std::int64_t>(2 * kinds.size() + 1);
             const auto row = [&](std::int64_t r) -> const std::vector<float>& {
                 return kinds[static_cast<std::size_t>(r) % kinds.size()];
             };
-            for (const std::int64_t k : {1, 8, 127, 129, 1000})
+            for (const std::int64_t k : {1, 8, 21, 127, 129, 1000})
                 for (const MatrixLayout layout : {MatrixLayout::row_major, MatrixLayout::transposed}) {
                     const Problem problem{rows, columns, k, layout};
                     const Configuration configuration = variant.space.enumerate().front();
@@ -308,10 +313,13 @@ TEST(SmallestKOnCpu, BoundsNothingAway) {
                     variant.run(context, problem, {matrix.data(), values.data(), indices.data()}, configuration);
                     for (std::int64_t r = 0; r < rows; ++r) {
                         std::vector<std::int32_t> expected, found;
-                        for (const auto& [value, index] : reference::smallest_k({row(r).begin(), row(r).end()}, k))
+                        for (const auto& [value, index] : reference::smallest_k({row(r).begin(), row(r).end()}, k)) {
+                            const auto at = problem.result_at(r, static_cast<std::int64_t>(expected.size()));
+                            ASSERT_TRUE(same_number(values[static_cast<std::size_t>(at)], value))
+                                << problem_key(problem) << ", row " << r << ", " << expected.size();
                             expected.push_back(index);
-                        for (std::int64_t j = 0; j < k; ++j)
-                            found.push_back(indices[static_cast<std::size_t>(problem.result_at(r, j))]);
+                            found.push_back(indices[static_cast<std::size_t>(at)]);
+                        }
                         ASSERT_EQ(found, expected) << problem_key(problem) << ", row " << r;
                     }
                 }

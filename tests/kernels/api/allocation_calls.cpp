@@ -133,8 +133,15 @@ void add_distances(Calls& calls) {
     });
 }
 
-const Names kSelections{"",           "cpu_scalar",      "cpu_openmp",       "cpu_avx2",
-                        "cpu_avx512", "cpu_minima_avx2", "cpu_minima_avx512"};
+const Names kSelections{"",
+                        "cpu_scalar",
+                        "cpu_openmp",
+                        "cpu_avx2",
+                        "cpu_avx512",
+                        "cpu_minima_avx2",
+                        "cpu_minima_avx512",
+                        "cpu_insertion_avx2",
+                        "cpu_insertion_avx512"};
 
 void add_selections(Calls& calls) {
     const auto add = [&](const std::string& name, const SelectionShape& shape) {
