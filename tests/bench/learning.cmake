@@ -4,7 +4,7 @@ add_library(espalier_synthetic STATIC ${CMAKE_CURRENT_LIST_DIR}/synthetic/family
 target_include_directories(espalier_synthetic PUBLIC ${CMAKE_CURRENT_LIST_DIR}/synthetic)
 target_link_libraries(espalier_synthetic PUBLIC espalier_train espalier_all_variants_executor)
 
-foreach(name learner forest others judging evidence decisions imputation)
+foreach(name learner forest others lending judging evidence decisions imputation)
   espalier_test(learn/${name}_test espalier_synthetic)
 endforeach()
 target_sources(decisions_test PRIVATE ${CMAKE_CURRENT_LIST_DIR}/train/ablation.cpp ${CMAKE_CURRENT_LIST_DIR}/train/transfer.cpp)

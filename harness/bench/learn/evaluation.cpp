@@ -69,7 +69,8 @@ void sum_up(const Matrix& matrix, const std::vector<Part>& parts, std::uint64_t 
 std::vector<HeldOut> hold_out(const Matrix& matrix, const std::vector<Part>& parts, std::size_t ways,
                               const Trainer& train, std::uint64_t seed) {
     std::vector<HeldOut> results(ways);
-    for (HeldOut& result : results) result.logs.resize(matrix.rows()), result.choices.resize(matrix.rows());
+    for (HeldOut& result : results)
+        result.logs.resize(matrix.rows()), result.costs.resize(matrix.rows()), result.choices.resize(matrix.rows());
     in_parallel(parts.size(), [&](std::size_t i) {
         const std::vector<Chooser> choosers = train(i);
         for (std::size_t way = 0; way < ways; ++way)
@@ -78,6 +79,7 @@ std::vector<HeldOut> hold_out(const Matrix& matrix, const std::vector<Part>& par
                 result.choices[p] = chosen(matrix, p, choosers[way](p));
                 result.logs[p] =
                     measured_log(matrix, p, result.choices[p]).value_or(std::numeric_limits<double>::quiet_NaN());
+                result.costs[p] = matrix.lent.empty() ? result.logs[p] : matrix.log_slowdown(p, result.choices[p]);
             }
     });
     for (HeldOut& result : results) sum_up(matrix, parts, seed, result);
@@ -113,16 +115,16 @@ Chooser best_of_nearest(const Part& part) {
     };
 }
 
-/// Mean and standard error of what trees of one size cost, over the problems where the choice of each has a time.
+/// Mean and standard error of what trees of one size cost, over the problems where the choice of each has one.
 struct MeanCost {
     double mean = 0, standard_error = 0;
 };
 
 MeanCost cost_of(std::span<const HeldOut> all, std::size_t size) {
     double sum = 0, squares = 0, count = 0;
-    for (std::size_t p = 0; p < all[size].logs.size(); ++p) {
-        if (std::ranges::any_of(all, [&](const HeldOut& other) { return std::isnan(other.logs[p]); })) continue;
-        sum += all[size].logs[p], squares += all[size].logs[p] * all[size].logs[p], ++count;
+    for (std::size_t p = 0; p < all[size].costs.size(); ++p) {
+        if (std::ranges::any_of(all, [&](const HeldOut& other) { return std::isnan(other.costs[p]); })) continue;
+        sum += all[size].costs[p], squares += all[size].costs[p] * all[size].costs[p], ++count;
     }
     if (count < 2) return {};
     const double mean = sum / count;

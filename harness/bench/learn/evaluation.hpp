@@ -16,6 +16,9 @@ namespace espalier::bench::learn {
 struct HeldOut {
     /// log(time / best time) of the choice, by problem, NaN where it was never measured; empty if nothing was held out.
     std::vector<double> logs;
+    /// What ways of choosing are compared by: the same where nothing was lent; else of all choices what is known or
+    /// imputed, or trees would be compared where they choose nothing that was lent.
+    std::vector<double> costs;
     std::vector<std::size_t> choices;  ///< the candidate, by problem
     Regret regret;
     /// Choices without a time: those that failed there count as the slowest, the others not at all.

@@ -98,6 +98,7 @@ struct Matrix {
     /// Problems x candidates: logarithms of measured times, NaN where there is none. What is imputed from them is
     /// in the other members; empty if nothing is.
     std::vector<double> log_times;
+    std::vector<Choice> lent{};  ///< candidates that other devices alone have times of (lending.hpp)
     /// By problem, how many usual ones it counts for when trees are grown; empty: each is a usual one.
     std::vector<Loss> weights{};
     std::shared_ptr<const DrawnProblems> drawn{};   ///< what else the tree is for; null: nothing but its problems

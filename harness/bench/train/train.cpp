@@ -14,7 +14,6 @@
 #include "harness/bench/emit/forest_of.hpp"
 #include "harness/bench/emit/tree_text.hpp"
 #include "harness/bench/learn/feasibility.hpp"
-#include "harness/bench/learn/others.hpp"
 #include "harness/bench/learn/tree_for.hpp"
 #include "harness/bench/train/relatives.hpp"
 #include "kernels/dispatch/tree_file.hpp"
@@ -155,52 +154,12 @@ void keep_predicted(const ordered_json& before, const Trained& now, ordered_json
         entry["unseen_predicted"] = figures;
 }
 
-/// Results of devices that are alike, in the order of their keys.
-std::vector<DeviceResults> results_beside(const DeviceResults& results, const TrainingFolders& folders,
-                                          const std::vector<std::string>& families) {
-    std::map<std::string, fs::path> known;
-    for (const fs::path& folder : {folders.results, folders.evidence})
-        if (fs::is_directory(folder))
-            for (const std::string& key : devices_with_results(folder)) known.try_emplace(key, folder / key);
-    std::vector<DeviceResults> others;
-    for (const auto& [key, folder] : known)
-        if (key != results.device.key && alike(results.device, load_device(folder)))
-            others.push_back(load_results(folder, families));
-    return others;
-}
-
-std::vector<OtherResults> of_family(std::span<const DeviceResults> all, std::string_view family) {
-    std::vector<OtherResults> others;
-    for (const DeviceResults& results : all)
-        if (auto cases = cases_of(results, family); !cases.empty())
-            others.push_back({results.device, std::move(cases)});
-    return others;
-}
-
 /// Learns as the tree that is on file was learned: how was chosen when it was evaluated.
 void learn_as(std::string_view tree, LearnOptions& options) try {
     const TreeFile earlier = read_tree(tree);
     options.pruning = earlier.pruning, options.part_relaxed = earlier.part_relaxed;
 } catch (const BadData&) {
     options.pruning = 1;
-}
-
-void learn_beside(const Family& family, std::span<const OtherResults> others, const EvidenceOptions& options,
-                  Evidence& evidence) {
-    std::vector<Matrix> matrices;
-    std::string sources = evidence.data_sha256;
-    for (const auto& [device, records] : others) {
-        try {
-            Evidence other = read_evidence(family, device, records, options);
-            sources += other.data_sha256;
-            matrices.push_back(std::move(other.matrix));
-        } catch (const BadEvidence& error) {
-            evidence.notices.push_back("nothing is learned from " + device.key + ": " + error.what());
-        }
-    }
-    if (matrices.empty()) return;
-    evidence.data_sha256 = sha256(sources);
-    learn_beside(evidence.matrix, matrices);
 }
 
 /// A device of which little was measured is not to choose worse than without a tree of its own: where the tree that the
@@ -236,15 +195,10 @@ bool is_left(const ordered_json& summaries, const std::string& family) {
 
 }  // namespace
 
-bool alike(const DeviceInfo& device, const DeviceInfo& other) {
-    return device.kind == DeviceKind::cuda && other.kind == DeviceKind::cuda && device.sm == other.sm &&
-           !other.emulated;
-}
-
 Trained train(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
               const TrainOptions& options, std::span<const OtherResults> others) {
     Trained trained{.family = &family, .evidence = read_evidence(family, device, records, options.evidence)};
-    learn_beside(family, others, options.evidence, trained.evidence);
+    learn_from(others, family, device, options.evidence, trained.evidence);
     Matrix& matrix = trained.evidence.matrix;
     LearnOptions learn = options.learn;
     matrix.drawn = draw_problems_for(family, device, matrix, learn.drawn);

@@ -15,6 +15,7 @@
 #include "harness/bench/learn/learn.hpp"
 #include "harness/bench/records/results.hpp"
 #include "harness/bench/records/stale.hpp"
+#include "harness/bench/train/beside.hpp"
 #include "harness/bench/train/decisions.hpp"
 #include "harness/bench/train/weights.hpp"
 
@@ -27,15 +28,6 @@ struct TrainOptions {
         true;  ///< how good the trees are, for which ten more are grown; else `Trained::evaluation` is empty
     std::shared_ptr<const ProblemMix> mix{};  ///< what the trees are for more than for other problems; null: nothing
     bool forests = false;  ///< also forests that plans ask; those that are on file are made anew in any case
-};
-
-/// Whether times of one device say which choices are good on the other: GPUs that run the same machine code.
-bool alike(const DeviceInfo& device, const DeviceInfo& other);
-
-/// Results of one family on another device that is alike.
-struct OtherResults {
-    DeviceInfo device;
-    std::vector<CaseRecord> records;
 };
 
 /// From records to a tree. The same records give the same tree, whatever their order. Throws `BadEvidence`

@@ -22,6 +22,7 @@
 #include "harness/bench/records/atomic_file.hpp"
 #include "harness/bench/records/stale.hpp"
 #include "kernels/dispatch/dispatch.hpp"
+#include "kernels/dispatch/tree_file.hpp"
 #include "tests/bench/train/committed_results.hpp"
 #include "tests/each_family.hpp"
 
@@ -89,6 +90,16 @@ const std::set<std::string>& variants_asked(const std::string& key, const std::s
     return asked->second;
 }
 
+/// Whether a CPU was asked for every variant that another's tree ranks, which may have been lent times of some.
+bool knows_all_of(const std::string& key, const std::string& family, const std::string& other) {
+    const auto folder = std::filesystem::path(ESPALIER_RESULTS).parent_path() / "kernels/selectors" / family;
+    const TreeFile tree = read_tree(read_file(folder / (other + ".tree")).value());
+    const std::set<std::string>& asked = variants_asked(key, family);
+    return std::ranges::all_of(tree.nodes, [&](const TreeFile::Node& node) {
+        return std::ranges::all_of(node.ranking, [&](const auto& choice) { return asked.contains(choice.variant); });
+    });
+}
+
 /// Calls `judge(key, name, device, matrix, trees of other devices)` for every family of every swept CPU. The CPUs among
 /// them were asked for the same variants.
 template <class F>
@@ -107,7 +118,9 @@ void for_each_swept_cpu(F&& judge) {
                 const bool cpu = tree.device.kind == DeviceKind::cpu;
                 const std::string other(tree.device_key);
                 if (!is_evidence(ESPALIER_RESULTS, other)) continue;
-                if (other == key || (cpu && variants_asked(other, name) != variants_asked(key, name))) continue;
+                if (other == key) continue;
+                if (cpu && variants_asked(other, name) != variants_asked(key, name)) continue;
+                if (cpu && !knows_all_of(key, name, other)) continue;
                 others.push_back(tree), cpus += cpu;
             }
             if (cpus == 0) {
