@@ -21,13 +21,6 @@ struct ByRegistry {
     }
 };
 
-/// The logarithm of a measured time, on the problem's own scale.
-double log_time(const Matrix& matrix, std::size_t problem, std::size_t candidate) {
-    if (!matrix.measured(problem, candidate)) return kNone;
-    return matrix.log_times.empty() ? matrix.log_slowdown(problem, candidate)
-                                    : matrix.log_times[problem * matrix.candidates.size() + candidate];
-}
-
 /// What one choice is said to cost, by problem: sums over the devices that say something.
 struct Lent {
     std::vector<double> sum;
@@ -50,7 +43,7 @@ std::optional<double> slower_by(const Matrix& matrix, std::size_t problem, const
     std::vector<double> ratios;
     for (std::size_t c = 0; c < places.size(); ++c) {
         if (places[c] == other.candidates.size()) continue;
-        const double ratio = log_time(matrix, problem, c) - log_time(other, there, places[c]);
+        const double ratio = matrix.log_time(problem, c) - other.log_time(there, places[c]);
         if (!std::isnan(ratio)) ratios.push_back(ratio);
     }
     if (ratios.size() < 2) return std::nullopt;
@@ -66,12 +59,11 @@ struct Shared {
 };
 
 void add(const Matrix& matrix, const Matrix& other, const std::function<bool(const Choice&)>& untried, AllLent& all) {
-    std::vector<std::size_t> places, lendable;
-    for (const Choice& own : matrix.candidates)
-        places.push_back(static_cast<std::size_t>(std::ranges::find(other.candidates, own) - other.candidates.begin()));
+    std::vector<std::size_t> lendable;
     for (std::size_t c = 0; c < other.candidates.size(); ++c)
         if (untried(other.candidates[c])) lendable.push_back(c);
     if (lendable.empty()) return;
+    const std::vector<std::size_t> places = places_of(matrix, other);
     std::unordered_map<std::string_view, std::size_t> theirs;
     for (std::size_t p = 0; p < other.rows(); ++p) theirs.emplace(other.problems[p], p);
     std::vector<Shared> shared;
@@ -82,7 +74,7 @@ void add(const Matrix& matrix, const Matrix& other, const std::function<bool(con
     if (shared.size() < kLeastShared) return;
     for (const std::size_t c : lendable)
         for (const auto& [here, there, slower] : shared) {
-            const double log = log_time(other, there, c);
+            const double log = other.log_time(there, c);
             if (std::isnan(log)) continue;
             Lent& lent = all.try_emplace(other.candidates[c], matrix.rows()).first->second;
             lent.sum[here] += log + slower, ++lent.devices[here];
@@ -108,7 +100,7 @@ Matrix widened(const Matrix& matrix, const AllLent& lent,
             wide.states.push_back(own ? matrix.state(p, c) : runs ? CellState::imputed : CellState::unsupported);
             wide.slowdown.push_back(matrix.log_slowdown(p, c));
             wide.loss.push_back(matrix.loss_of(p, c));
-            wide.log_times.push_back(own ? log_time(matrix, p, c) : runs ? entry->second.log(p) : kNone);
+            wide.log_times.push_back(own ? matrix.log_time(p, c) : runs ? entry->second.log(p) : kNone);
         }
     return wide;
 }

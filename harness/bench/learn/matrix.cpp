@@ -41,6 +41,19 @@ std::vector<double> Matrix::values_of(std::span<const std::size_t> some) const {
     return result;
 }
 
+double Matrix::log_time(std::size_t problem, std::size_t candidate) const {
+    if (!measured(problem, candidate)) return std::numeric_limits<double>::quiet_NaN();
+    return log_times.empty() ? log_slowdown(problem, candidate) : log_times[problem * candidates.size() + candidate];
+}
+
+std::vector<std::size_t> places_of(const Matrix& matrix, const Matrix& other) {
+    std::vector<std::size_t> places;
+    for (const Choice& candidate : matrix.candidates)
+        places.push_back(
+            static_cast<std::size_t>(std::ranges::find(other.candidates, candidate) - other.candidates.begin()));
+    return places;
+}
+
 void enter_costs(Matrix& matrix, std::size_t problem, std::span<const double> logs,
                  const std::function<bool(std::size_t, double)>& same) {
     double best = std::numeric_limits<double>::infinity(), slowest = -best;

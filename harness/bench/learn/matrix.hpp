@@ -124,6 +124,8 @@ struct Matrix {
     [[nodiscard]] bool measured(std::size_t problem, std::size_t candidate) const {
         return state(problem, candidate) == CellState::measured;
     }
+    /// The logarithm of a measured time, on the problem's own scale; NaN where nothing was measured.
+    [[nodiscard]] double log_time(std::size_t problem, std::size_t candidate) const;
     /// Measured or imputed: what learning goes by. A choice is evaluated by measured times alone.
     [[nodiscard]] bool has_time(std::size_t problem, std::size_t candidate) const {
         return measured(problem, candidate) || state(problem, candidate) == CellState::imputed;
@@ -144,6 +146,9 @@ struct Matrix {
     /// Every candidate's index.
     [[nodiscard]] std::vector<std::size_t> all_candidates() const;
 };
+
+/// For each candidate of `matrix` its place among the other's, or how many those are.
+std::vector<std::size_t> places_of(const Matrix& matrix, const Matrix& other);
 
 /// Enters what choosing each candidate for a problem costs, by its cells' states and by logarithms of times, NaN where
 /// there is none. `same` says of a candidate, and of the logarithm of its slowdown, whether that is within the noise.

@@ -9,26 +9,14 @@
 namespace espalier::bench::learn {
 namespace {
 
-/// For each candidate of `matrix` its place among the other's, or how many those are.
-std::vector<std::size_t> places_of(const Matrix& matrix, const Matrix& other) {
-    std::vector<std::size_t> places;
-    for (const Choice& candidate : matrix.candidates)
-        places.push_back(
-            static_cast<std::size_t>(std::ranges::find(other.candidates, candidate) - other.candidates.begin()));
-    return places;
-}
-
 /// Empty if nothing of the problem was measured.
 std::vector<double> slowdowns(const Matrix& other, std::size_t problem, std::span<const std::size_t> places) {
     constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
     std::vector<double> logs;
     double best = std::numeric_limits<double>::infinity();
     for (const std::size_t c : places) {
-        logs.push_back(kNone);
-        if (c >= other.candidates.size() || !other.measured(problem, c)) continue;
-        logs.back() = other.log_times.empty() ? other.log_slowdown(problem, c)
-                                              : other.log_times[problem * other.candidates.size() + c];
-        best = std::min(best, logs.back());
+        logs.push_back(c < other.candidates.size() ? other.log_time(problem, c) : kNone);
+        if (!std::isnan(logs.back())) best = std::min(best, logs.back());
     }
     if (std::isinf(best)) return {};
     for (double& log : logs) log -= best;

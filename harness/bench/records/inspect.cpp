@@ -65,11 +65,12 @@ public:
     ResultsFile(Inspection& inspection, fs::path path) : inspection_(inspection), path_(std::move(path)) {}
 
     void read() try {
+        const Seals seals = seals_of(path_);
         for_each_line(path_, [&](const Line& line) {
             ++number_;
             try {
                 if (line.overlong) throw BadData("longer than any record");
-                take(unseal(line.text, seals_of(path_)));
+                take(unseal(line.text, seals));
                 ++inspection_.records;
             } catch (const BadData& error) {
                 refuse(error.what());

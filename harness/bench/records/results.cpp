@@ -82,6 +82,7 @@ std::vector<fs::path> result_files(const fs::path& folder, std::set<std::string>
 std::vector<CaseRecord> load_cases(const fs::path& file) {
     std::vector<CaseRecord> cases;
     std::set<std::string> seen;
+    const Seals seals = seals_of(file);
     int number = 0;
     for_each_line(file, [&](const Line& line) {
         ++number;
@@ -91,7 +92,7 @@ std::vector<CaseRecord> load_cases(const fs::path& file) {
         };
         if (line.overlong) refuse("longer than any record");
         try {
-            const Sealed sealed = unseal(line.text, seals_of(file));
+            const Sealed sealed = unseal(line.text, seals);
             if (sealed.kind != "case") throw BadData("not a case");
             cases.push_back(decode_case(sealed.body));
         } catch (const NewerSchema& error) {

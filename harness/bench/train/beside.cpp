@@ -41,12 +41,10 @@ bool has_untried(const Family& family, const DeviceInfo& device, std::span<const
     return false;
 }
 
-std::vector<std::string> families_with_untried(const DeviceResults& results) {
-    std::map<std::string, std::vector<CaseRecord>> records;
-    for (const CaseRecord& record : results.cases) records[record.family].push_back(record);
+std::vector<std::string> families_with_untried(const DeviceInfo& device, const RecordsByFamily& records) {
     std::vector<std::string> names;
     for (const auto& [name, cases] : records)
-        if (const Family* family = find_family(name); family && has_untried(*family, results.device, cases))
+        if (const Family* family = find_family(name); family && has_untried(*family, device, cases))
             names.push_back(name);
     return names;
 }
@@ -111,20 +109,20 @@ bool alike(const DeviceInfo& device, const DeviceInfo& other) {
            !other.emulated;
 }
 
-std::vector<DeviceResults> results_beside(const DeviceResults& results, const TrainingFolders& folders,
-                                          const std::vector<std::string>& families) {
+std::vector<DeviceResults> results_beside(const DeviceInfo& device, const RecordsByFamily& records,
+                                          const TrainingFolders& folders, const std::vector<std::string>& families) {
     std::map<std::string, fs::path> known;
     for (const fs::path& folder : {folders.results, folders.evidence})
         if (fs::is_directory(folder))
             for (const std::string& key : devices_with_results(folder)) known.try_emplace(key, folder / key);
-    const std::vector<std::string> untried = families_with_untried(results);
+    const std::vector<std::string> untried = families_with_untried(device, records);
     std::vector<DeviceResults> others;
     for (const auto& [key, folder] : known) {
-        if (key == results.device.key) continue;
+        if (key == device.key) continue;
         const DeviceInfo other = load_device(folder);
-        if (alike(results.device, other))
+        if (alike(device, other))
             others.push_back(load_results(folder, families));
-        else if (other.kind == results.device.kind && !other.emulated && !untried.empty())
+        else if (other.kind == device.kind && !other.emulated && !untried.empty())
             others.push_back(load_results(folder, untried));
     }
     return others;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,10 +23,13 @@ struct OtherResults {
     std::vector<CaseRecord> records;
 };
 
+using RecordsByFamily = std::map<std::string, std::vector<CaseRecord>>;
+
 /// Results of `families`, all if there are none, of devices that are alike, and of others of the same kind those of
-/// families of which the device never tried a variant that it could run (lending.hpp). In the order of their keys.
-std::vector<DeviceResults> results_beside(const DeviceResults& results, const TrainingFolders& folders,
-                                          const std::vector<std::string>& families);
+/// families of which the device, by its own `records`, never tried a variant that it could run (lending.hpp). In the
+/// order of their keys.
+std::vector<DeviceResults> results_beside(const DeviceInfo& device, const RecordsByFamily& records,
+                                          const TrainingFolders& folders, const std::vector<std::string>& families);
 
 /// What they hold of one family.
 std::vector<OtherResults> of_family(std::span<const DeviceResults> all, std::string_view family);

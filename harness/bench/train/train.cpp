@@ -314,9 +314,9 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
     if (results.device.emulated)
         throw BadEvidence(device_key + " is emulated: its times say nothing about a device; remove " + folder.string());
 
-    const std::vector<DeviceResults> others = results_beside(results, folders, families);
-    std::map<std::string, std::vector<CaseRecord>> records;
+    RecordsByFamily records;
     for (const CaseRecord& record : results.cases) records[record.family].push_back(record);
+    const std::vector<DeviceResults> others = results_beside(results.device, records, folders, families);
     TrainedDevice trained{.device = results.device, .known_stale = load_known_stale(folder)};
     ordered_json summaries = read_summary(folder / "selector.json");
     std::vector<TrainedFile> forests;
