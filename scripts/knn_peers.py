@@ -69,7 +69,7 @@ PROBLEMS += [f"{sizes}:{data}" for sizes, kinds in {
 GPU_PROBLEMS = ["16384x4096x128:16", "10000x10000x50:10", "100000x100000x50:10", "100000x100000x8:10",
                 "10000x1000000x128:10"]
 GPU_PROBLEMS += [f"{sizes}:{data}" for sizes, kinds in {
-    "20000x200000x96:10": ("clusters", "far_clusters", "duplicates", "outlier"),
+    "20000x200000x96:10": ("uniform", "clusters", "far_clusters", "duplicates", "outlier"),
     "3000x2000000x96:100": ("uniform", "clusters"),
     "200000x200000x3:8": ("uniform", "clusters", "places"),
     "50000x50000x784:5": ("uniform", "clusters", "images"),

@@ -122,7 +122,7 @@ struct DrawnTables {
                             .neighbour_distances = reinterpret_cast<float*>(distances.data()),
                             .neighbour_indices = reinterpret_cast<std::int32_t*>(indices.data())},
                            configuration);
-        Found found{std::vector<float>(lists / 4), std::vector<std::int32_t>(lists / 4), std::vector<std::int32_t>(3)};
+        Found found{std::vector<float>(lists / 4), std::vector<std::int32_t>(lists / 4), std::vector<std::int32_t>(4)};
         distances.load(0, std::as_writable_bytes(std::span(found.distances)));
         indices.load(0, std::as_writable_bytes(std::span(found.indices)));
         workspace.load(0, std::as_writable_bytes(std::span(found.counts)));

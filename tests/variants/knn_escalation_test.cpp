@@ -17,7 +17,7 @@ namespace espalier::knn {
 namespace {
 
 /// Who is to answer the queries that the first screening leaves.
-enum class Stage { none, cells, direct, cells_and_lists, any };
+enum class Stage { none, cells, cells_at_once, direct, cells_and_lists, any };
 
 struct Case {
     const char* name;
@@ -36,6 +36,23 @@ const Case kCases[] = {
     {"far_clusters_several_chunks", in_far_cluster, Stage::cells, 8, 2, Metric::euclidean, 600, 1200},
     {"far_clusters_of_wide_rows", in_far_cluster, Stage::cells, 200},
     {"far_clusters_of_odd_rows", in_far_cluster, Stage::cells, 67, 5},
+    {"far_clusters_of_many_queries", in_far_cluster, Stage::cells_at_once, 24, 3, Metric::euclidean, 200},
+    {"clusters_that_halves_see",
+     [](const Item& item, std::int64_t attribute, std::uint32_t bits) {
+         return 10 * centre(item.number % 5, attribute) + fraction(bits);
+     },
+     Stage::cells_at_once, 24, 3, Metric::euclidean, 200},
+    {"directions_of_five_clusters",
+     [](const Item& item, std::int64_t attribute, std::uint32_t bits) {
+         return centre(item.number % 5, attribute) + 0.1F * fraction(bits);
+     },
+     Stage::cells_at_once, 24, 3, Metric::cosine, 200},
+    {"clusters_beside_some_in_none",
+     [](const Item& item, std::int64_t attribute, std::uint32_t bits) {
+         if (item.number % 67 == 0) return 200 * fraction(bits) - 100;
+         return 10 * centre(item.number % 5, attribute) + fraction(bits);
+     },
+     Stage::cells_at_once, 24, 3, Metric::euclidean, 200},
     {"far_clusters_long_lists", in_far_cluster, Stage::cells, 24, 40, Metric::euclidean, 20, 3000},
     {"one_ulp", [](const Item&, std::int64_t, std::uint32_t bits) { return 1 + static_cast<float>(bits % 2) * kUlp; },
      Stage::none},
@@ -129,11 +146,15 @@ TEST_P(Escalation, AnswersByTheStageThatIsThereForIt) {
         EXPECT_EQ(found.distances, expected.distances);
         EXPECT_EQ(found.indices, expected.indices);
         const auto queries = static_cast<std::int32_t>(tables.problem.queries);
-        const EscalationCounts counts{found.counts[0], found.counts[1], found.counts[2]};
+        const EscalationCounts counts{found.counts[0], found.counts[1], found.counts[2], found.counts[3]};
         EXPECT_LE(counts.by_cell + counts.listed + counts.direct, queries);
         switch (GetParam().stage) {
             case Stage::none: EXPECT_EQ(counts.by_cell + counts.listed + counts.direct, 0); break;
             case Stage::cells: EXPECT_EQ(counts.by_cell, queries); break;
+            case Stage::cells_at_once:
+                EXPECT_EQ(counts.by_cell, queries);
+                EXPECT_EQ(counts.at_once, queries);
+                break;
             case Stage::direct: EXPECT_EQ(counts.direct, queries); break;
             case Stage::cells_and_lists:
                 EXPECT_GT(counts.by_cell, 0);

@@ -37,6 +37,16 @@ struct Cell {
     [[nodiscard]] __device__ int scale_exponent() const { return 13 - (static_cast<int>(reach >> 23) - 127); }
 };
 
+/// What a sample of a chunk's queries says of cells for all of them: sums over the sample.
+struct Outlook {
+    static constexpr std::int32_t kShares = 64;
+
+    std::int32_t joining;  ///< that have another one near enough to join its cell
+    std::int32_t within;   ///< pairs, the second of which a cell around the first would list
+    std::int32_t centres;  ///< that would be centres, in shares
+    std::int32_t listed;   ///< that cells around those would list, in shares
+};
+
 /// What the device finds out: of the call, and from `by_cell` on of a chunk of queries.
 struct State {
     EscalationCounts counts;
@@ -44,6 +54,7 @@ struct State {
     Findings of_listed;   ///< as the first screening's, of those that go back to its candidates
     std::int32_t listed;  ///< more than any count if there are any of these
     std::int32_t escalated, direct, samples, centres, query_tiles, point_tiles, query_places;
+    Outlook outlook;
 };
 
 /// One chunk's arrays.
@@ -52,6 +63,7 @@ struct Escalation {
     Cell* cells;
     Metric metric;
     std::int32_t dims, few, most_cells, first, count;  ///< queries of the chunk
+    std::int32_t listing;      ///< a point's products that take as long as its way to a cell's tiles
     std::int32_t usual, room;  ///< candidates of a query that are not too many, and those that there is room for
     const float *query_rows, *point_rows;  ///< item-major
     const float* inverse;                  ///< norms, of all queries and then of the points, for cosine distances
@@ -86,6 +98,21 @@ struct Escalation {
     [[nodiscard]] __device__ std::uint32_t reach_around(float distance, float reach) const {
         const double sum = static_cast<double>(distance) + static_cast<double>(reach);
         return __float_as_uint(next_above(static_cast<float>(sum * (1 + (4 * dims + 64) * 0x1p-24) + 0x1p-40)));
+    }
+    /// Whether a query joins the cell of a centre at a distance.
+    [[nodiscard]] __device__ bool is_near(std::int32_t query, float distance) const {
+        return distance <= kCovers * fmaxf(reach_of_query(query), blind_within(query)) && distance < kFarthest;
+    }
+    /// Whether cells of all queries take less time than products with all points, as far as the samples tell.
+    [[nodiscard]] __device__ bool cells_pay() const {
+        constexpr std::int32_t kDistance = 16;  // products that take as long
+        const Outlook& seen = state->outlook;
+        const std::int64_t all = state->samples;
+        if (all < kLanes || count <= few || 32 * std::int64_t{seen.joining} < 31 * all) return false;
+        const std::int64_t tiles = (points + kCellItems - 1) / kCellItems * seen.listed / (all * Outlook::kShares);
+        const std::int64_t cost = kDistance * std::int64_t{seen.centres} + listing * std::int64_t{seen.listed} / all;
+        return 4 * std::int64_t{seen.within} <= all * all && 2 * tiles <= point_tiles &&
+               4 * seen.centres <= 3 * most_cells * Outlook::kShares && 4 * cost <= 3 * count * Outlook::kShares;
     }
     /// Leaves a query to the candidates of the first screening, or to the direct search if they found no room.
     __device__ void leave(std::int32_t query) const {
@@ -130,13 +157,16 @@ __global__ void __launch_bounds__(kThreads) deal_unserved(Escalation of) {
     }
 }
 
-/// One block: queries that may become centres, from all over the list.
+/// One block: queries that may become centres, from all over the chunk, or from those that go on if that are not all.
+template <bool of_all>
 __global__ void __launch_bounds__(kSamples) draw_samples(Escalation of) {
-    const std::int32_t all = of.state->escalated, count = min(all, int{kSamples});
+    const std::int32_t all = of_all ? of.count : of.state->escalated, count = min(all, int{kSamples});
     const auto i = static_cast<std::int32_t>(threadIdx.x);
-    if (i < count) of.samples[i] = of.escalated[std::int64_t{i} * all / max(count, 1)];
-    if (i == 0) of.state->samples = count;
+    const auto place = static_cast<std::int32_t>(std::int64_t{i} * all / max(count, 1));
     if (i < kMostCells) of.cells[i] = {};
+    if (!of_all && of.cells_pay()) return;
+    if (i < count) of.samples[i] = of_all ? of.first + place : of.escalated[place];
+    if (i == 0) of.state->samples = count;
 }
 
 /// Items whose distances are wanted: rows of a set, of all of it or of those listed.
@@ -152,28 +182,42 @@ inline constexpr int kMeasured = 64, kMeasuredPart = 32;  ///< items and attribu
 inline constexpr int kEach = 4;                           ///< rows and columns of a thread
 using MeasuredTile = float[kMeasuredPart][kMeasured + 4];
 
-/// 32 attributes of 64 items to shared memory.
-__device__ inline void load_items(MeasuredTile& tile, const Items& items, std::int64_t first, std::int32_t attribute,
-                                  std::int32_t dims) {
-    const auto thread = static_cast<int>(threadIdx.x);
-    const std::int64_t stride = row_stride(dims);
-    const int own = thread % (kMeasuredPart / 4) * 4;
-    for (int i = thread / (kMeasuredPart / 4); i < kMeasured; i += kThreads / (kMeasuredPart / 4)) {
-        float4 four{0, 0, 0, 0};
-        if (first + i < items.count && attribute + own < stride) {
-            const std::int64_t item = items.item(first + i);
-            four = *reinterpret_cast<const float4*>(items.rows + item * stride + attribute + own);
+/// A thread's share of 32 attributes of 64 items, on its way to shared memory.
+struct MeasuredShare {
+    static constexpr int kTogether = 4, kAcross = kMeasuredPart / kTogether, kDown = kThreads / kAcross;
+    float4 own[kMeasured / kDown];
+
+    __device__ void read(const Items& items, std::int64_t first, std::int32_t attribute, std::int32_t dims) {
+        const auto thread = static_cast<int>(threadIdx.x);
+        const std::int64_t stride = row_stride(dims);
+        const std::int32_t at = attribute + thread % kAcross * kTogether;
+#pragma unroll
+        for (int i = 0; i < kMeasured / kDown; ++i) {
+            const std::int64_t place = first + thread / kAcross + i * kDown;
+            own[i] = {0, 0, 0, 0};
+            if (place >= items.count || at >= stride) continue;
+            const std::int64_t item = items.item(place);
+            own[i] = *reinterpret_cast<const float4*>(items.rows + item * stride + at);
             if (items.inverse) {
                 const float by = items.inverse[item];
-                four = {four.x * by, four.y * by, four.z * by, four.w * by};
+                own[i] = {own[i].x * by, own[i].y * by, own[i].z * by, own[i].w * by};
             }
         }
-        tile[own][i] = four.x, tile[own + 1][i] = four.y, tile[own + 2][i] = four.z, tile[own + 3][i] = four.w;
     }
-}
+    __device__ void write(MeasuredTile& tile) const {
+        const int at = static_cast<int>(threadIdx.x) % kAcross * kTogether;
+#pragma unroll
+        for (int i = 0; i < kMeasured / kDown; ++i) {
+            const int row = static_cast<int>(threadIdx.x) / kAcross + i * kDown;
+            tile[at][row] = own[i].x, tile[at + 1][row] = own[i].y;
+            tile[at + 2][row] = own[i].z, tile[at + 3][row] = own[i].w;
+        }
+    }
+};
 
 /// Direct straight-line distances, a tile of 64 x 64 at a time; a block takes a tile of rows against all columns, or
-/// against some where the grid has more columns than one. Its threads have four neighbouring rows and columns each.
+/// against some where the grid has more columns than one. Its threads have four neighbouring rows and columns each. The
+/// next attributes are on their way meanwhile.
 template <class Receiver>
 __global__ void __launch_bounds__(kThreads, 2) measure(Escalation of) {
     auto& row_tile = device::shared<MeasuredTile, struct RowTile>();
@@ -182,17 +226,20 @@ __global__ void __launch_bounds__(kThreads, 2) measure(Escalation of) {
     const Items rows = receiver.rows(), columns = receiver.columns();
     if (columns.count == 0) return;
     const int x = static_cast<int>(threadIdx.x) % 16 * kEach, y = static_cast<int>(threadIdx.x) / 16 * kEach;
+    MeasuredShare of_rows, of_columns;
     for (std::int64_t row = std::int64_t{blockIdx.x} * kMeasured; row < rows.count;
          row += std::int64_t{gridDim.x} * kMeasured) {
         receiver.begin();
         for (std::int64_t column = std::int64_t{blockIdx.y} * kMeasured; column < columns.count;
              column += std::int64_t{gridDim.y} * kMeasured) {
             float sums[kEach][kEach] = {};
+            of_rows.read(rows, row, 0, of.dims), of_columns.read(columns, column, 0, of.dims);
             for (std::int32_t attribute = 0; attribute < of.dims; attribute += kMeasuredPart) {
                 __syncthreads();
-                load_items(row_tile, rows, row, attribute, of.dims);
-                load_items(column_tile, columns, column, attribute, of.dims);
+                of_rows.write(row_tile), of_columns.write(column_tile);
                 __syncthreads();
+                of_rows.read(rows, row, attribute + kMeasuredPart, of.dims);
+                of_columns.read(columns, column, attribute + kMeasuredPart, of.dims);
 #pragma unroll 4
                 for (int a = 0; a < kMeasuredPart; ++a) {
                     const float4 r = *reinterpret_cast<const float4*>(&row_tile[a][y]);
@@ -228,11 +275,12 @@ struct Receiving {
     [[nodiscard]] __device__ Items samples() const { return queries(of.samples, of.state->samples); }
 };
 
-/// The distances between samples, for `keep_centres`.
+/// The distances between samples that were just drawn.
+template <bool of_all>
 struct BetweenSamples : Receiving {
     __device__ explicit BetweenSamples(const Escalation& escalation) : Receiving{escalation} {}
     [[nodiscard]] __device__ Items rows() const { return samples(); }
-    [[nodiscard]] __device__ Items columns() const { return samples(); }
+    [[nodiscard]] __device__ Items columns() const { return !of_all && of.cells_pay() ? Items{} : samples(); }
     __device__ void begin() const {}
     __device__ void take(std::int64_t row, std::int64_t column, int x, int y, const Measured& distances) const {
         for (int i = 0; i < kEach; ++i)
@@ -242,31 +290,81 @@ struct BetweenSamples : Receiving {
     __device__ void end(std::int64_t, int, int) const {}
 };
 
-/// One block: a sample is a centre unless one before it is, within some reaches of it.
-__global__ void __launch_bounds__(kSamples) keep_centres(Escalation of) {
-    auto& kept = device::shared<std::int32_t[kSamples]>();
-    auto& reaches = device::shared<float[kSamples]>();
-    const auto own = static_cast<std::int32_t>(threadIdx.x);
+/// A warp per sample adds what it says to the outlook, as if it were the centre of a cell whose queries are as near as
+/// its nearest neighbour, or as queries come that are not centres themselves.
+__global__ void __launch_bounds__(kThreads) weigh_cells(Escalation of) {
+    const auto own = static_cast<std::int32_t>(blockIdx.x * kBlockWarps + threadIdx.y);
+    const auto lane = static_cast<std::int32_t>(threadIdx.x);
     const std::int32_t count = of.state->samples;
-    kept[own] = 0;
-    if (own < count) reaches[own] = kApart * of.reach_of_query(of.samples[own]);
-    __syncthreads();
-    std::int32_t centres = 0;
-    float next = of.between_samples[own];  // a row ahead
-    for (std::int32_t i = 0; i < count && centres < of.most_cells; ++i) {
-        const float distance = next;
-        if (i + 1 < count) next = of.between_samples[(i + 1) * kSamples + own];
-        const bool near = own < i && kept[own] != 0 && distance <= reaches[i];
-        if (__syncthreads_or(near ? 1 : 0) != 0) continue;
-        if (own == i) {
-            kept[i] = 1;
-            of.cells[centres].centre = of.samples[i];
-        }
-        ++centres;
-        __syncthreads();
+    if (own >= count) return;
+    const float* const distances = of.between_samples + std::int64_t{own} * kSamples;
+    float nearest = std::numeric_limits<float>::infinity();
+    for (std::int32_t i = lane; i < count; i += kLanes)
+        if (i != own) nearest = fminf(nearest, distances[i]);
+#pragma unroll
+    for (int lanes = kLanes / 2; lanes > 0; lanes /= 2) nearest = fminf(nearest, __shfl_xor_sync(kAll, nearest, lanes));
+    const float reach = of.reach_of_query(of.samples[own]), apart = kApart * reach;
+    const float radius = fmaxf(nearest, apart) + reach;
+    std::int32_t near = 0, within = 0;
+    for (std::int32_t i = lane; i < count; i += kLanes) {
+        near += i == own || distances[i] <= apart ? 1 : 0;
+        within += i == own || !(distances[i] > radius) ? 1 : 0;
     }
-    if (own < centres) of.samples[own] = of.cells[own].centre;  // where the next kernels look for them
-    if (own == 0) of.state->centres = centres;
+#pragma unroll
+    for (int lanes = kLanes / 2; lanes > 0; lanes /= 2) {
+        near += __shfl_xor_sync(kAll, near, lanes);
+        within += __shfl_xor_sync(kAll, within, lanes);
+    }
+    if (lane != 0) return;
+    Outlook& outlook = of.state->outlook;
+    if (of.is_near(of.samples[own], nearest)) atomicAdd(&outlook.joining, 1);
+    atomicAdd(&outlook.within, within);
+    atomicAdd(&outlook.centres, Outlook::kShares / near);
+    atomicAdd(&outlook.listed, Outlook::kShares * within / near);
+}
+
+/// Where cells pay for all queries none has candidates listed before: all go on at once.
+__global__ void __launch_bounds__(kThreads) go_on_at_once(Escalation of, float* floors) {
+    if (!of.cells_pay()) return;
+    const auto place = static_cast<std::int32_t>(blockIdx.x * kThreads + threadIdx.x);
+    if (place >= of.count) return;
+    floors[place] = std::numeric_limits<float>::infinity();
+    of.counts[place] = kTooMany;
+    if (place == 0) atomicAdd(&of.state->counts.at_once, of.count);
+}
+
+/// One block: a sample is a centre unless one before it is, within some reaches of it. All warps find who is near whom,
+/// and one goes through the samples.
+__global__ void __launch_bounds__(kSamples) keep_centres(Escalation of) {
+    constexpr int kWords = kSamples / kLanes, kWarps = kSamples / kLanes;
+    auto& near = device::shared<std::uint32_t[kSamples][kWords]>();
+    const int lane = static_cast<int>(threadIdx.x) % kLanes, warp = static_cast<int>(threadIdx.x) / kLanes;
+    const std::int32_t count = of.state->samples;
+    for (std::int32_t i = warp; i < count; i += kWarps) {
+        const float* const distances = of.between_samples + std::int64_t{i} * kSamples;
+        const float apart = kApart * of.reach_of_query(of.samples[i]);
+        float own[kWords];
+#pragma unroll
+        for (int w = 0; w < kWords; ++w) own[w] = distances[w * kLanes + lane];
+#pragma unroll
+        for (int w = 0; w < kWords; ++w) {
+            const unsigned bits = __ballot_sync(kAll, own[w] <= apart);
+            if (lane == 0) near[i][w] = bits;
+        }
+    }
+    __syncthreads();
+    if (warp != 0) return;
+    std::uint32_t kept = 0;  // of a word's samples, by lane
+    std::int32_t centres = 0;
+    for (std::int32_t i = 0; i < count && centres < of.most_cells; ++i) {
+        if (__any_sync(kAll, lane < kWords && (near[i][lane % kWords] & kept) != 0)) continue;
+        if (lane == i / kLanes) kept |= 1U << i % kLanes;
+        if (lane == 0) of.cells[centres].centre = of.samples[i];
+        ++centres;
+    }
+    __syncwarp();
+    for (std::int32_t i = lane; i < centres; i += kLanes) of.samples[i] = of.cells[i].centre;  // for the next kernels
+    if (lane == 0) of.state->centres = centres;
 }
 
 /// Queries join the cell of the nearest centre, if it is near, and widen it. Others are left to the direct search: they
@@ -304,13 +402,12 @@ private:
     __device__ void join(std::int64_t place, std::uint64_t entry) const {
         const std::int32_t query = of.escalated[place];
         const float distance = __uint_as_float(static_cast<std::uint32_t>(entry >> 32));
-        const float reach = of.reach_of_query(query);
-        const bool is_near = distance <= kCovers * fmaxf(reach, of.blind_within(query)) && distance < kFarthest;
+        const bool is_near = of.is_near(query, distance);
         of.cell_of[place] = is_near ? static_cast<std::int32_t>(entry & 0xFFFFFFFF) : -1;
         if (!is_near) return of.leave(query);
         Cell& cell = of.cells[entry & 0xFFFFFFFF];
         atomicAdd(&cell.queries, 1);
-        atomicMax(&cell.reach, of.reach_around(distance, reach));
+        atomicMax(&cell.reach, of.reach_around(distance, of.reach_of_query(query)));
     }
 };
 

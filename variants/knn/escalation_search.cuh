@@ -22,6 +22,9 @@ inline std::int64_t few_queries(const Problem& problem, const DeviceInfo& device
     return terms / std::max<std::int64_t>(problem.points * problem.dims, 1);
 }
 
+/// Products that take as long as a point's way to a cell's tiles.
+inline std::int32_t listing_cost(const DeviceInfo& device) { return device.emulated ? 1 : 1024; }
+
 /// Where things are in the workspace, in bytes from its start: the first screening's behind the counts.
 struct EscalationLayout {
     static constexpr std::size_t kScreening = threshold::kTileAlignment;
@@ -30,6 +33,7 @@ struct EscalationLayout {
     ThresholdLayout screening;
     std::int64_t most_cells, query_tiles, point_tiles, sample_tiles;
     std::int64_t usual, room;  ///< candidates of a query that are not too many; of the cells', room
+    std::int64_t surely;       ///< so many by its sample, and a query goes on to the cells at once
     std::size_t bytes, cells, limits, candidate_counts, listed_counts, escalated, cell_of, direct, left, samples,
         between_samples, masks, query_tile_cells, point_tile_cells, query_items, point_items, query_tiles_at,
         point_tiles_at, query_norms, query_rows, tops, floors, counts, candidates;
@@ -40,11 +44,16 @@ struct EscalationLayout {
         // and says little: a candidate takes as long as 500 products.
         const std::int64_t most = std::max(screening.expected(problem), problem.points / 512);
         usual = screening.groups < 2 * problem.k ? screening.room : std::min(screening.room, most);
+        // So crowded are few places, and hardly one of them without a query among those that may become centres.
+        surely = std::min(screening.room, std::max(2 * usual, problem.points / (kSamples / 4)));
         room = std::min(problem.points, std::max<std::int64_t>(2 * usual, device.emulated ? 0 : 1024));
         sample_tiles = std::min(std::max<std::int64_t>(problem.k, 16), screening.groups / threshold::kTileGroups);
         limit_chunks(problem, device.emulated ? 1 : kBudget);
-        // Tiles of which the last is on average half empty: a cell for as many queries as fill that half.
-        most_cells = std::clamp<std::int64_t>(screening.chunk() / (device.emulated ? 4 : 64), 1, kMostCells);
+        // Tiles of which the last is on average half empty: a cell for as many queries as fill that half, or of few
+        // queries for as many as still save most products.
+        const std::int64_t chunk = screening.chunk();
+        most_cells = device.emulated ? chunk / 4 : std::max(chunk / 64, std::min<std::int64_t>(chunk / 16, 128));
+        most_cells = std::clamp<std::int64_t>(most_cells, 1, kMostCells);
         query_tiles = divided_up(screening.chunk(), kCellItems) + most_cells;
         const std::int64_t affordable = kBudget / (screening.slices * static_cast<std::int64_t>(sizeof(PointTile)));
         point_tiles = std::min<std::int64_t>(
@@ -149,7 +158,8 @@ private:
         const Exact exact = screening.exact_of(products, first, count, found);
         device::fill(products.counts, 0, static_cast<std::size_t>(layout.screening.chunk()) * 4, context.stream);
         screening.multiply<threshold::SampleTops>(products);
-        screening.find_thresholds<metric>(products, exact, at<float>(layout.limits));
+        screening.find_thresholds<metric>(products, exact, layout.surely, at<float>(layout.limits));
+        look_ahead(escalation, exact.floors);
         products.every = 1;
         screening.multiply<threshold::FloorCandidates>(products);
         launch(postpone, dim3(kThreads), divided_up(count, kThreads), 0, escalation);
@@ -168,6 +178,7 @@ private:
                 static_cast<std::int32_t>(layout.most_cells),
                 static_cast<std::int32_t>(first),
                 static_cast<std::int32_t>(count),
+                listing_cost(context.device),
                 static_cast<std::int32_t>(layout.usual),
                 static_cast<std::int32_t>(of.room),
                 of_screening<float>(of.query_rows),
@@ -196,12 +207,26 @@ private:
                 at<std::int32_t>(layout.point_items)};
     }
 
+    template <bool of_all>
+    void measure_samples(const Escalation& of) const {
+        constexpr unsigned kTiles = kSamples / kMeasured;
+        launch(draw_samples<of_all>, dim3(kSamples), 1, 0, of);
+        device::launch(measure<BetweenSamples<of_all>>, dim3(kTiles, kTiles), dim3(kThreads), 0, context.stream, of);
+    }
+
+    /// Whether products with all points are worth their time. They always are for fewer queries than products that
+    /// take as long as listing each point once, and where they take a millisecond, looking is a twentieth of that.
+    void look_ahead(const Escalation& of, float* floors) const {
+        if (of.count < listing_cost(context.device) || of.count < 10 * few_queries(problem, context.device)) return;
+        measure_samples<true>(of);
+        launch(weigh_cells, dim3(kLanes, kBlockWarps), kSamples / kBlockWarps, 0, of);
+        launch(go_on_at_once, dim3(kThreads), divided_up(of.count, kThreads), 0, of, floors);
+    }
+
     void make_cells(const Escalation& of) const {
         const dim3 line(kThreads);
         launch(deal_unserved, line, 2 * sms(), 0, of);
-        launch(draw_samples, dim3(kSamples), 1, 0, of);
-        constexpr unsigned kTiles = kSamples / kMeasured;
-        device::launch(measure<BetweenSamples>, dim3(kTiles, kTiles), line, 0, context.stream, of);
+        measure_samples<false>(of);
         launch(keep_centres, dim3(kSamples), 1, 0, of);
         launch(measure<Join>, line, 4 * sms(), 0, of);
         launch(measure<Members>, line, 4 * sms(), 0, of);

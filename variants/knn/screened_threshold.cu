@@ -10,6 +10,8 @@
 // candidates are put into cells, whose centres are some of them. A cell has every point that may matter to its queries
 // (the triangle inequality says which), queries and points are centred there, and what halves are blind to is as much
 // less as a cell is smaller than the data. Within its cell a query has a sample, a threshold and candidates as before.
+// In the largest problems the distances between some queries say beforehand whether cells pay for all: then no query
+// meets all points.
 //
 // `fused_tile`'s kernel searches for the queries whose candidates find no room: those that are far out or not finite,
 // and those of more points at one place than find room. Counts are kept on the device, and whatever a stage has nothing

@@ -263,11 +263,11 @@ __device__ std::uint32_t reached_key(int count, int k, unsigned lane, const Valu
     return found;
 }
 
-/// Samples of all points. Of a query of which more points are to be candidates than find room none is: its count says
-/// so already.
+/// Samples of all points. Of a query of which more than `most` points are to be candidates none is: its count says so
+/// already.
 struct WholeSample {
     static constexpr bool kIsWhole = true;
-    std::int32_t groups, every, room;
+    std::int32_t groups, every, most;
     float* limits;         ///< of all queries here, if anybody asks for them
     std::int32_t* counts;  ///< of candidates
 
@@ -329,7 +329,7 @@ __global__ void __launch_bounds__(kThreads, 3) find_floors(Exact exact, Sample s
                 reaching += tops[i] >= floor ? 1 : 0;
 #pragma unroll
             for (int lanes = kLanes / 2; lanes > 0; lanes /= 2) reaching += __shfl_xor_sync(kAll, reaching, lanes);
-            if (std::int64_t{reaching} * sample.every > sample.room) {
+            if (std::int64_t{reaching} * sample.every > sample.most) {
                 floor = std::numeric_limits<float>::infinity();
                 if (lane == 0) sample.counts[place] = kTooMany;
             }

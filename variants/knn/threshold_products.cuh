@@ -80,6 +80,7 @@ struct SampleTops {
     unsigned lane;
 
     __device__ void begin(Queue&) const {}
+    [[nodiscard]] __device__ bool wants_any() const { return true; }
     __device__ void take(const device::ProductSums& sums, std::int32_t tile, Queue&) const {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
@@ -116,6 +117,9 @@ struct FloorCandidates {
         floors[0] = products.floors[query], floors[1] = products.floors[query + 8];
         if (lane == 0) queue.count = 0;
         __syncwarp();
+    }
+    [[nodiscard]] __device__ bool wants_any() const {
+        return fminf(floors[0], floors[1]) < std::numeric_limits<float>::infinity();
     }
     __device__ void take(const device::ProductSums& sums, std::int32_t tile, Queue& queue) const {
         constexpr int kParts = 4, kOwn = kLanePoints / kParts;
@@ -232,10 +236,12 @@ __global__ void __launch_bounds__(Blocks<kept>::kThreads, Blocks<kept>::kAtOnce)
         device::wait_for_block_copy(arrivals[image % kStages][0], image / kStages);
         if constexpr (kept == 0) device::wait_for_block_copy(arrivals[image % kStages][1], image / kStages);
     };
+    Receiver receiver{products, std::int64_t{block} * Block::kQueries + warp * kWarpQueries + lane / 4, lane};
+    receiver.begin(queue);
     if (thread == 0)
         for (auto& pair : arrivals)
             for (device::Arrivals& each : pair) device::begin_block_copies(each);
-    __syncthreads();
+    if (__syncthreads_or(receiver.wants_any() ? 1 : 0) == 0) return;
     for (std::int32_t image = 0; image < kStages - 1; ++image) copy(image);
 
     LaneRows rows[kept > 0 ? kept * steps : 1];
@@ -244,8 +250,6 @@ __global__ void __launch_bounds__(Blocks<kept>::kThreads, Blocks<kept>::kAtOnce)
         for (int i = 0; i < kept * steps; ++i)
             fetch_rows(rows[i], queries[i / steps], i % steps,
                        block % Block::kPerTile * Block::kQueries + static_cast<int>(warp) * kWarpQueries, lane);
-    Receiver receiver{products, std::int64_t{block} * Block::kQueries + warp * kWarpQueries + lane / 4, lane};
-    receiver.begin(queue);
     wait(0);
     __syncthreads();
     std::int32_t image = 0;

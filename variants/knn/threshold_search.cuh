@@ -166,7 +166,7 @@ struct ThresholdSearch {
         const Exact exact = exact_of(products, first, count, found);
         device::fill(products.counts, 0, static_cast<std::size_t>(layout.chunk()) * 4, context.stream);
         multiply<SampleTops>(products);
-        find_thresholds<metric>(products, exact, nullptr);
+        find_thresholds<metric>(products, exact, exact.room, nullptr);
         products.every = 1;
         multiply<FloorCandidates>(products);
         device::launch(search_candidates<metric>, dim3(static_cast<unsigned>(divided_up(count, kBlockWarps))),
@@ -174,13 +174,15 @@ struct ThresholdSearch {
         search_left<metric>(first, count, found, {at<std::int32_t>(layout.left), &findings()->unlisted});
     }
 
-    /// By the sample's products; `limits` are kept if there is a place for them.
+    /// By the sample's products. Queries of which it says that they have more than `most` candidates have none listed;
+    /// `limits` are kept if there is a place for them.
     template <Metric metric>
-    void find_thresholds(const Products& products, const Exact& exact, float* limits) const {
-        device::launch(find_floors<metric, WholeSample>,
-                       dim3(static_cast<unsigned>(products.query_tiles * kTileQueries / kBlockWarps)),
-                       dim3(kLanes, kBlockWarps), list_bytes(), context.stream, exact,
-                       WholeSample{exact.groups, exact.every, exact.room, limits, products.counts});
+    void find_thresholds(const Products& products, const Exact& exact, std::int64_t most, float* limits) const {
+        device::launch(
+            find_floors<metric, WholeSample>,
+            dim3(static_cast<unsigned>(products.query_tiles * kTileQueries / kBlockWarps)), dim3(kLanes, kBlockWarps),
+            list_bytes(), context.stream, exact,
+            WholeSample{exact.groups, exact.every, static_cast<std::int32_t>(most), limits, products.counts});
     }
 
     /// What is multiplied for `count` queries from `first` on.
