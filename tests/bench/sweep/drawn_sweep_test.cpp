@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -40,6 +42,18 @@ TEST_F(DrawnSweeping, MeasuresProblemsOfTheDomain) {
         if (record.status == Status::ok) measured.insert(record.problem);
     const auto drawn = draw_problems(*find_family("dot"), DeviceKind::cpu, 1, Stream::sweep, 3);
     EXPECT_EQ(measured, std::set(drawn.begin(), drawn.end()));
+}
+
+TEST_F(DrawnSweeping, ATimelineHasTheLastProblemToo) {
+    const Finished swept = run_espalier(
+        folder_, "--timeline " + quoted(folder_ / "timeline.json") +
+                     " sweep --device cpu --family dot --variant cpu_openmp -p elements=4096 --seconds 0.1 --noise 20% "
+                     "--counters off --no-ceilings --no-merge --output " +
+                     quoted(folder_ / "journal"));
+    ASSERT_EQ(swept.code, 0) << swept.err;
+    std::ifstream file(folder_ / "timeline.json");
+    const std::string timeline{std::istreambuf_iterator<char>(file), {}};
+    expect_holds(timeline, {R"("cat":"range")", "dot/cpu_openmp"});
 }
 
 TEST_F(DrawnSweeping, EndsWhereItsTimeEndsAndMissesNothing) {

@@ -71,11 +71,12 @@ public:
         else if (!measure(std::get<Measure>(request), device_, counters_, page_, [&](const Event& e) { say(e); }))
             return false;
         page_.step(Phase::idle);
-        static_cast<void>(device::write_timeline());  // the sweep kills it when it is done; the file is for people
         return true;
     }
 
     void say(const Event& event) const {
+        // Before the sweep knows: it may kill the worker as soon as there is nothing left to do.
+        if (std::holds_alternative<Done>(event)) static_cast<void>(device::write_timeline());
         if (!channel_.send(encode(event))) _exit(0);  // the sweep is gone
     }
 
