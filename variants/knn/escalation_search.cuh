@@ -49,11 +49,7 @@ struct EscalationLayout {
         room = std::min(problem.points, std::max<std::int64_t>(2 * usual, device.emulated ? 0 : 1024));
         sample_tiles = std::min(std::max<std::int64_t>(problem.k, 16), screening.groups / threshold::kTileGroups);
         limit_chunks(problem, device.emulated ? 1 : kBudget);
-        // Tiles of which the last is on average half empty: a cell for as many queries as fill that half, or of few
-        // queries for as many as still save most products.
-        const std::int64_t chunk = screening.chunk();
-        most_cells = device.emulated ? chunk / 4 : std::max(chunk / 64, std::min<std::int64_t>(chunk / 16, 128));
-        most_cells = std::clamp<std::int64_t>(most_cells, 1, kMostCells);
+        most_cells = std::clamp<std::int64_t>(cells_worth(problem, device), 1, kMostCells);
         query_tiles = divided_up(screening.chunk(), kCellItems) + most_cells;
         const std::int64_t affordable = kBudget / (screening.slices * static_cast<std::int64_t>(sizeof(PointTile)));
         point_tiles = std::min<std::int64_t>(
@@ -67,6 +63,14 @@ private:
     [[nodiscard]] std::int64_t bytes_of_query(const Problem& problem) const {
         return screening.slices * kTileAttributes * 2 + row_stride(problem.dims) * 4 + sample_tiles * kTileGroups * 4 +
                room * 8;
+    }
+    /// Tiles of which the last is on average half empty: a cell for as many queries as fill that half, or of few
+    /// queries for as many as still save most products, within the budget.
+    [[nodiscard]] std::int64_t cells_worth(const Problem& problem, const DeviceInfo& device) const {
+        const std::int64_t chunk = screening.chunk();
+        if (device.emulated) return chunk / 4;
+        const std::int64_t affordable = kBudget / (bytes_of_query(problem) * kCellItems);
+        return std::max(chunk / 64, std::min({chunk / 16, std::int64_t{kMostCells / 2}, affordable}));
     }
     /// The second screening's part of the memory is within the budget, too; on the host executor a chunk is one tile.
     void limit_chunks(const Problem& problem, std::int64_t budget) {
