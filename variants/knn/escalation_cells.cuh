@@ -55,6 +55,7 @@ struct State {
     std::int32_t listed;  ///< more than any count if there are any of these
     std::int32_t escalated, direct, samples, centres, query_tiles, point_tiles, query_places;
     Outlook outlook;
+    std::int32_t at_once;  ///< 1: all queries of the chunk go on without products with all points
 };
 
 /// One chunk's arrays.
@@ -63,8 +64,8 @@ struct Escalation {
     Cell* cells;
     Metric metric;
     std::int32_t dims, few, most_cells, first, count;  ///< queries of the chunk
-    std::int32_t listing;      ///< a point's products that take as long as its way to a cell's tiles
-    std::int32_t usual, room;  ///< candidates of a query that are not too many, and those that there is room for
+    std::int32_t measuring, listing;  ///< products that take as long as a distance, and as a point's way to a cell
+    std::int32_t usual, room;         ///< candidates of a query that are not too many, and those that there is room for
     const float *query_rows, *point_rows;  ///< item-major
     const float* inverse;                  ///< norms, of all queries and then of the points, for cosine distances
     std::int64_t all_queries, points;
@@ -99,18 +100,20 @@ struct Escalation {
         const double sum = static_cast<double>(distance) + static_cast<double>(reach);
         return __float_as_uint(next_above(static_cast<float>(sum * (1 + (4 * dims + 64) * 0x1p-24) + 0x1p-40)));
     }
-    /// Whether a query joins the cell of a centre at a distance.
-    [[nodiscard]] __device__ bool is_near(std::int32_t query, float distance) const {
-        return distance <= kCovers * fmaxf(reach_of_query(query), blind_within(query)) && distance < kFarthest;
+    /// Whether a query joins the cell of a centre at a distance. One of far greater reach would make everybody's list
+    /// long: it is in no cluster.
+    [[nodiscard]] __device__ bool is_near(std::int32_t query, std::int32_t centre, float distance) const {
+        const float reach = reach_of_query(query);
+        return distance <= kCovers * fmaxf(reach, blind_within(query)) && distance < kFarthest &&
+               reach <= kCovers * fmaxf(reach_of_query(centre), blind_within(centre));
     }
     /// Whether cells of all queries take less time than products with all points, as far as the samples tell.
     [[nodiscard]] __device__ bool cells_pay() const {
-        constexpr std::int32_t kDistance = 16;  // products that take as long
         const Outlook& seen = state->outlook;
         const std::int64_t all = state->samples;
         if (all < kLanes || count <= few || 32 * std::int64_t{seen.joining} < 31 * all) return false;
         const std::int64_t tiles = (points + kCellItems - 1) / kCellItems * seen.listed / (all * Outlook::kShares);
-        const std::int64_t cost = kDistance * std::int64_t{seen.centres} + listing * std::int64_t{seen.listed} / all;
+        const std::int64_t cost = measuring * std::int64_t{seen.centres} + listing * std::int64_t{seen.listed} / all;
         return 4 * std::int64_t{seen.within} <= all * all && 2 * tiles <= point_tiles &&
                4 * seen.centres <= 3 * most_cells * Outlook::kShares && 4 * cost <= 3 * count * Outlook::kShares;
     }
@@ -164,7 +167,7 @@ __global__ void __launch_bounds__(kSamples) draw_samples(Escalation of) {
     const auto i = static_cast<std::int32_t>(threadIdx.x);
     const auto place = static_cast<std::int32_t>(std::int64_t{i} * all / max(count, 1));
     if (i < kMostCells) of.cells[i] = {};
-    if (!of_all && of.cells_pay()) return;
+    if (!of_all && of.state->at_once != 0) return;
     if (i < count) of.samples[i] = of_all ? of.first + place : of.escalated[place];
     if (i == 0) of.state->samples = count;
 }
@@ -280,7 +283,7 @@ template <bool of_all>
 struct BetweenSamples : Receiving {
     __device__ explicit BetweenSamples(const Escalation& escalation) : Receiving{escalation} {}
     [[nodiscard]] __device__ Items rows() const { return samples(); }
-    [[nodiscard]] __device__ Items columns() const { return !of_all && of.cells_pay() ? Items{} : samples(); }
+    [[nodiscard]] __device__ Items columns() const { return !of_all && of.state->at_once != 0 ? Items{} : samples(); }
     __device__ void begin() const {}
     __device__ void take(std::int64_t row, std::int64_t column, int x, int y, const Measured& distances) const {
         for (int i = 0; i < kEach; ++i)
@@ -290,6 +293,15 @@ struct BetweenSamples : Receiving {
     __device__ void end(std::int64_t, int, int) const {}
 };
 
+/// The nearer one is less.
+__device__ inline std::uint64_t place_of(float distance, std::int64_t number) {
+    return std::uint64_t{__float_as_uint(distance)} << 32 | static_cast<std::uint64_t>(number);
+}
+__device__ inline float distance_of(std::uint64_t place) {
+    return __uint_as_float(static_cast<std::uint32_t>(place >> 32));
+}
+__device__ inline std::int32_t number_of(std::uint64_t place) { return static_cast<std::int32_t>(place & 0x7FFFFFFF); }
+
 /// A warp per sample adds what it says to the outlook, as if it were the centre of a cell whose queries are as near as
 /// its nearest neighbour, or as queries come that are not centres themselves.
 __global__ void __launch_bounds__(kThreads) weigh_cells(Escalation of) {
@@ -298,11 +310,12 @@ __global__ void __launch_bounds__(kThreads) weigh_cells(Escalation of) {
     const std::int32_t count = of.state->samples;
     if (own >= count) return;
     const float* const distances = of.between_samples + std::int64_t{own} * kSamples;
-    float nearest = std::numeric_limits<float>::infinity();
+    std::uint64_t least = ~std::uint64_t{0};  // distance and sample
     for (std::int32_t i = lane; i < count; i += kLanes)
-        if (i != own) nearest = fminf(nearest, distances[i]);
+        if (i != own) least = min(least, place_of(distances[i], i));
 #pragma unroll
-    for (int lanes = kLanes / 2; lanes > 0; lanes /= 2) nearest = fminf(nearest, __shfl_xor_sync(kAll, nearest, lanes));
+    for (int lanes = kLanes / 2; lanes > 0; lanes /= 2) least = min(least, __shfl_xor_sync(kAll, least, lanes));
+    const float nearest = distance_of(least);
     const float reach = of.reach_of_query(of.samples[own]), apart = kApart * reach;
     const float radius = fmaxf(nearest, apart) + reach;
     std::int32_t near = 0, within = 0;
@@ -317,7 +330,7 @@ __global__ void __launch_bounds__(kThreads) weigh_cells(Escalation of) {
     }
     if (lane != 0) return;
     Outlook& outlook = of.state->outlook;
-    if (of.is_near(of.samples[own], nearest)) atomicAdd(&outlook.joining, 1);
+    if (of.is_near(of.samples[own], of.samples[number_of(least) % count], nearest)) atomicAdd(&outlook.joining, 1);
     atomicAdd(&outlook.within, within);
     atomicAdd(&outlook.centres, Outlook::kShares / near);
     atomicAdd(&outlook.listed, Outlook::kShares * within / near);
@@ -330,7 +343,9 @@ __global__ void __launch_bounds__(kThreads) go_on_at_once(Escalation of, float* 
     if (place >= of.count) return;
     floors[place] = std::numeric_limits<float>::infinity();
     of.counts[place] = kTooMany;
-    if (place == 0) atomicAdd(&of.state->counts.at_once, of.count);
+    if (place != 0) return;
+    of.state->at_once = 1;
+    of.state->counts.at_once += of.count;
 }
 
 /// One block: a sample is a centre unless one before it is, within some reaches of it. All warps find who is near whom,
@@ -367,8 +382,7 @@ __global__ void __launch_bounds__(kSamples) keep_centres(Escalation of) {
     if (lane == 0) of.state->centres = centres;
 }
 
-/// Queries join the cell of the nearest centre, if it is near, and widen it. Others are left to the direct search: they
-/// would make everybody's list long.
+/// Queries join the cell of the nearest centre, if it is near, and widen it. Others are left to the direct search.
 struct Join : Receiving {
     std::uint64_t nearest[kEach];  ///< distance and centre, by row
 
@@ -384,8 +398,7 @@ struct Join : Receiving {
 #pragma unroll
             for (int j = 0; j < kEach; ++j)
                 if (column + x + j < of.state->centres)
-                    nearest[i] = min(nearest[i], std::uint64_t{__float_as_uint(distances[i][j])} << 32 |
-                                                     static_cast<std::uint64_t>(column + x + j));
+                    nearest[i] = min(nearest[i], place_of(distances[i][j], column + x + j));
     }
     __device__ void end(std::int64_t row, int x, int y) {
 #pragma unroll
@@ -400,12 +413,12 @@ struct Join : Receiving {
 
 private:
     __device__ void join(std::int64_t place, std::uint64_t entry) const {
-        const std::int32_t query = of.escalated[place];
-        const float distance = __uint_as_float(static_cast<std::uint32_t>(entry >> 32));
-        const bool is_near = of.is_near(query, distance);
-        of.cell_of[place] = is_near ? static_cast<std::int32_t>(entry & 0xFFFFFFFF) : -1;
+        const std::int32_t query = of.escalated[place], number = number_of(entry);
+        const float distance = distance_of(entry);
+        const bool is_near = number < of.state->centres && of.is_near(query, of.samples[number], distance);
+        of.cell_of[place] = is_near ? number : -1;
         if (!is_near) return of.leave(query);
-        Cell& cell = of.cells[entry & 0xFFFFFFFF];
+        Cell& cell = of.cells[number];
         atomicAdd(&cell.queries, 1);
         atomicMax(&cell.reach, of.reach_around(distance, of.reach_of_query(query)));
     }
@@ -452,7 +465,8 @@ struct Members : Receiving {
     __device__ void end(std::int64_t, int, int) const {}
 };
 
-/// One block, a thread for each cell: where their tiles are. Cells that find no room have none.
+/// One block, a thread for each cell: where their tiles are. Cells that find no room have none; those that list more
+/// than a quarter of the points come last.
 __global__ void __launch_bounds__(kMostCells) place_cells(Escalation of) {
     struct Tiles {
         std::int32_t queries, points;
@@ -465,9 +479,12 @@ __global__ void __launch_bounds__(kMostCells) place_cells(Escalation of) {
                        (of.cells[own].points + kCellItems - 1) / kCellItems};
     __syncthreads();
     if (own == 0) {
+        const auto large = static_cast<std::int32_t>(of.points / (4 * kCellItems));
         std::int32_t queries = 0, points = 0;
-        for (std::int32_t i = 0; i < centres; ++i) {
+        for (std::int32_t place = 0; place < 2 * centres; ++place) {
+            const std::int32_t i = place % centres;
             const Tiles tiles = wanted[i];
+            if ((tiles.points > large) != (place >= centres)) continue;
             if (queries + tiles.queries > of.query_tiles || points + tiles.points > of.point_tiles) continue;
             Cell& cell = of.cells[i];
             cell.first_query_tile = queries, cell.query_tiles = tiles.queries;

@@ -22,7 +22,8 @@ inline std::int64_t few_queries(const Problem& problem, const DeviceInfo& device
     return terms / std::max<std::int64_t>(problem.points * problem.dims, 1);
 }
 
-/// Products that take as long as a point's way to a cell's tiles.
+/// Products that take as long as a distance in single precision, and as a point's way to a cell's tiles.
+inline std::int32_t measuring_cost(const DeviceInfo& device) { return device.emulated ? 1 : 16; }
 inline std::int32_t listing_cost(const DeviceInfo& device) { return device.emulated ? 1 : 1024; }
 
 /// Where things are in the workspace, in bytes from its start: the first screening's behind the counts.
@@ -182,6 +183,7 @@ private:
                 static_cast<std::int32_t>(layout.most_cells),
                 static_cast<std::int32_t>(first),
                 static_cast<std::int32_t>(count),
+                measuring_cost(context.device),
                 listing_cost(context.device),
                 static_cast<std::int32_t>(layout.usual),
                 static_cast<std::int32_t>(of.room),
