@@ -110,12 +110,14 @@ struct Escalation {
     /// Whether cells of all queries take less time than products with all points, as far as the samples tell.
     [[nodiscard]] __device__ bool cells_pay() const {
         const Outlook& seen = state->outlook;
-        const std::int64_t all = state->samples;
-        if (all < kLanes || count <= few || 32 * std::int64_t{seen.joining} < 31 * all) return false;
-        const std::int64_t tiles = (points + kCellItems - 1) / kCellItems * seen.listed / (all * Outlook::kShares);
+        const std::int64_t all = state->samples, shares = Outlook::kShares;
+        if (all < kLanes || count <= few) return false;
+        const std::int64_t tiles = (points + kCellItems - 1) / kCellItems * seen.listed / (all * shares);
         const std::int64_t cost = measuring * std::int64_t{seen.centres} + listing * std::int64_t{seen.listed} / all;
-        return 4 * std::int64_t{seen.within} <= all * all && 2 * tiles <= point_tiles &&
-               4 * seen.centres <= 3 * most_cells * Outlook::kShares && 4 * cost <= 3 * count * Outlook::kShares;
+        const bool nearly_all_join = 32 * std::int64_t{seen.joining} >= 31 * all;
+        const bool are_small = 4 * std::int64_t{seen.within} <= all * all;
+        const bool find_room = 2 * tiles <= point_tiles && 4 * seen.centres <= 3 * most_cells * shares;
+        return nearly_all_join && are_small && find_room && 4 * cost <= 3 * count * shares;
     }
     /// Leaves a query to the candidates of the first screening, or to the direct search if they found no room.
     __device__ void leave(std::int32_t query) const {
@@ -185,42 +187,28 @@ inline constexpr int kMeasured = 64, kMeasuredPart = 32;  ///< items and attribu
 inline constexpr int kEach = 4;                           ///< rows and columns of a thread
 using MeasuredTile = float[kMeasuredPart][kMeasured + 4];
 
-/// A thread's share of 32 attributes of 64 items, on its way to shared memory.
-struct MeasuredShare {
-    static constexpr int kTogether = 4, kAcross = kMeasuredPart / kTogether, kDown = kThreads / kAcross;
-    float4 own[kMeasured / kDown];
-
-    __device__ void read(const Items& items, std::int64_t first, std::int32_t attribute, std::int32_t dims) {
-        const auto thread = static_cast<int>(threadIdx.x);
-        const std::int64_t stride = row_stride(dims);
-        const std::int32_t at = attribute + thread % kAcross * kTogether;
-#pragma unroll
-        for (int i = 0; i < kMeasured / kDown; ++i) {
-            const std::int64_t place = first + thread / kAcross + i * kDown;
-            own[i] = {0, 0, 0, 0};
-            if (place >= items.count || at >= stride) continue;
-            const std::int64_t item = items.item(place);
-            own[i] = *reinterpret_cast<const float4*>(items.rows + item * stride + at);
+/// 32 attributes of 64 items to shared memory.
+__device__ inline void load_items(MeasuredTile& tile, const Items& items, std::int64_t first, std::int32_t attribute,
+                                  std::int32_t dims) {
+    const auto thread = static_cast<int>(threadIdx.x);
+    const std::int64_t stride = row_stride(dims);
+    const int own = thread % (kMeasuredPart / 4) * 4;
+    for (int i = thread / (kMeasuredPart / 4); i < kMeasured; i += kThreads / (kMeasuredPart / 4)) {
+        float4 four{0, 0, 0, 0};
+        if (first + i < items.count && attribute + own < stride) {
+            const std::int64_t item = items.item(first + i);
+            four = *reinterpret_cast<const float4*>(items.rows + item * stride + attribute + own);
             if (items.inverse) {
                 const float by = items.inverse[item];
-                own[i] = {own[i].x * by, own[i].y * by, own[i].z * by, own[i].w * by};
+                four = {four.x * by, four.y * by, four.z * by, four.w * by};
             }
         }
+        tile[own][i] = four.x, tile[own + 1][i] = four.y, tile[own + 2][i] = four.z, tile[own + 3][i] = four.w;
     }
-    __device__ void write(MeasuredTile& tile) const {
-        const int at = static_cast<int>(threadIdx.x) % kAcross * kTogether;
-#pragma unroll
-        for (int i = 0; i < kMeasured / kDown; ++i) {
-            const int row = static_cast<int>(threadIdx.x) / kAcross + i * kDown;
-            tile[at][row] = own[i].x, tile[at + 1][row] = own[i].y;
-            tile[at + 2][row] = own[i].z, tile[at + 3][row] = own[i].w;
-        }
-    }
-};
+}
 
 /// Direct straight-line distances, a tile of 64 x 64 at a time; a block takes a tile of rows against all columns, or
-/// against some where the grid has more columns than one. Its threads have four neighbouring rows and columns each. The
-/// next attributes are on their way meanwhile.
+/// against some where the grid has more columns than one. Its threads have four neighbouring rows and columns each.
 template <class Receiver>
 __global__ void __launch_bounds__(kThreads, 2) measure(Escalation of) {
     auto& row_tile = device::shared<MeasuredTile, struct RowTile>();
@@ -229,20 +217,17 @@ __global__ void __launch_bounds__(kThreads, 2) measure(Escalation of) {
     const Items rows = receiver.rows(), columns = receiver.columns();
     if (columns.count == 0) return;
     const int x = static_cast<int>(threadIdx.x) % 16 * kEach, y = static_cast<int>(threadIdx.x) / 16 * kEach;
-    MeasuredShare of_rows, of_columns;
     for (std::int64_t row = std::int64_t{blockIdx.x} * kMeasured; row < rows.count;
          row += std::int64_t{gridDim.x} * kMeasured) {
         receiver.begin();
         for (std::int64_t column = std::int64_t{blockIdx.y} * kMeasured; column < columns.count;
              column += std::int64_t{gridDim.y} * kMeasured) {
             float sums[kEach][kEach] = {};
-            of_rows.read(rows, row, 0, of.dims), of_columns.read(columns, column, 0, of.dims);
             for (std::int32_t attribute = 0; attribute < of.dims; attribute += kMeasuredPart) {
                 __syncthreads();
-                of_rows.write(row_tile), of_columns.write(column_tile);
+                load_items(row_tile, rows, row, attribute, of.dims);
+                load_items(column_tile, columns, column, attribute, of.dims);
                 __syncthreads();
-                of_rows.read(rows, row, attribute + kMeasuredPart, of.dims);
-                of_columns.read(columns, column, attribute + kMeasuredPart, of.dims);
 #pragma unroll 4
                 for (int a = 0; a < kMeasuredPart; ++a) {
                     const float4 r = *reinterpret_cast<const float4*>(&row_tile[a][y]);
