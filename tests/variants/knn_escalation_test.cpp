@@ -139,17 +139,14 @@ DrawnTables tables_of(const Case& of) {
     return {problem, of.value};
 }
 
-const Variant<Problem>& screened_threshold_variant() {
-    return std::ranges::find_if(registry(), [](const auto& each) { return each.variant.name == "screened_threshold"; })
-        ->variant;
-}
-
 class Escalation : public testing::TestWithParam<Case> {};
 
 TEST_P(Escalation, AnswersByTheStageThatIsThereForIt) {
     const DrawnTables tables = tables_of(GetParam());
     const Found expected = tables.expected();
-    for (const Configuration& configuration : screened_threshold_variant().space.enumerate()) {
+    const auto entry =
+        std::ranges::find_if(registry(), [](const auto& each) { return each.variant.name == "screened_threshold"; });
+    for (const Configuration& configuration : entry->variant.space.enumerate()) {
         SCOPED_TRACE(configuration.text());
         const Found found = tables.found("screened_threshold", configuration);
         EXPECT_EQ(found.distances, expected.distances);
@@ -181,30 +178,6 @@ TEST_P(Escalation, AnswersByTheStageThatIsThereForIt) {
 
 INSTANTIATE_TEST_SUITE_P(Knn, Escalation, testing::ValuesIn(kCases),
                          [](const auto& of) { return std::string(of.param.name); });
-
-/// What a call needs beside the rows of both sets, which are there as they are given and in halves.
-TEST(EscalationWorkspace, IsAFewTimesItsBudget) {
-    DeviceInfo device;
-    device.kind = DeviceKind::cuda;
-    device.sm = 90;
-    device.sm_count = 132;
-    device.memory_bytes = std::size_t{128} << 30;
-    device.shared_per_block_optin = 227 << 10;
-    const auto& variant = screened_threshold_variant();
-    Problem problem;
-    for (problem.queries = 128; problem.queries <= 131072; problem.queries *= 4)
-        for (const std::int64_t points : {100'000, 2'000'000})
-            for (const std::int64_t dims : {16, 96, 768})
-                for (const std::int64_t k : {1, 100, 1024}) {
-                    problem.points = points, problem.dims = dims, problem.k = k;
-                    const auto rows = static_cast<double>((problem.queries + points) * (dims + 64) * 6);
-                    for (const Configuration& configuration : variant.space.enumerate()) {
-                        const auto bytes = static_cast<double>(variant.workspace(problem, configuration, device));
-                        EXPECT_LE(bytes - rows, 9.5e9)
-                            << problem.queries << " x " << points << " x " << dims << ", " << k;
-                    }
-                }
-}
 
 }  // namespace
 }  // namespace espalier::knn

@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "registries/distance/registry.hpp"
+#include "registries/knn/registry.hpp"
 #include "registries/smallest_k/registry.hpp"
 #include "variants/knn/chunk.hpp"
 
@@ -70,6 +72,28 @@ TEST(KnnWorkspace, HoldsOneQueryWhateverItsStagesAre) {
                 EXPECT_LE(distances.bytes, stages) << distances.variant << ' ' << points << 'x' << dims;
                 EXPECT_LE(lists.bytes, stages) << lists.variant << ' ' << points << " k=" << k;
             }
+}
+
+/// What a call of screened_threshold needs beside the rows of both sets, which are there as they are given and in
+/// halves.
+TEST(KnnWorkspace, OfCellsIsAFewTimesItsBudget) {
+    const DeviceInfo device = gpu();
+    const auto entry =
+        std::ranges::find_if(registry(), [](const auto& each) { return each.variant.name == "screened_threshold"; });
+    Problem problem;
+    for (problem.queries = 128; problem.queries <= 131072; problem.queries *= 4)
+        for (const std::int64_t points : {100'000, 2'000'000})
+            for (const std::int64_t dims : {16, 96, 768})
+                for (const std::int64_t k : {1, 100, 1024}) {
+                    problem.points = points, problem.dims = dims, problem.k = k;
+                    const auto rows = static_cast<double>((problem.queries + points) * (dims + 64) * 6);
+                    for (const Configuration& configuration : entry->variant.space.enumerate()) {
+                        const auto bytes =
+                            static_cast<double>(entry->variant.workspace(problem, configuration, device));
+                        EXPECT_LE(bytes - rows, 9.5e9)
+                            << problem.queries << " x " << points << " x " << dims << ", " << k;
+                    }
+                }
 }
 
 }  // namespace
