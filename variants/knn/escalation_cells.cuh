@@ -23,12 +23,15 @@ __global__ void __launch_bounds__(kThreads) postpone(Escalation of) {
     const std::int32_t count = of.counts[place];
     of.candidates[place] = count;
     of.listed[place] = kTooMany;
-    if (count > of.usual) of.counts[place] = kTooMany;
+    if (count <= of.usual) return;
+    of.counts[place] = kTooMany;
+    atomicAdd(&of.state->waiting, static_cast<unsigned long long>(min(count, of.most_waiting)));
 }
 
 /// Deals what the first screening left: a query with a threshold goes on, unless there are only a few.
 __global__ void __launch_bounds__(kThreads) deal_unserved(Escalation of) {
     const std::int32_t count = of.findings->unlisted;
+    const bool many = count > of.few || static_cast<std::int64_t>(of.state->waiting) > of.few_waiting;
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         of.state->by_cell.spread = __float_as_uint(4.0F);
         of.state->of_listed.spread = of.findings->spread;
@@ -37,7 +40,7 @@ __global__ void __launch_bounds__(kThreads) deal_unserved(Escalation of) {
          i += static_cast<std::int32_t>(gridDim.x) * kThreads) {
         const std::int32_t query = of.unserved[i];
         const float norm = of.query_norms[query];
-        if (count > of.few && norm == norm && of.limits[query - of.first] < kFarthest)
+        if (many && norm == norm && of.limits[query - of.first] < kFarthest)
             of.escalated[atomicAdd(&of.state->escalated, 1)] = query;
         else
             of.leave(query);
@@ -161,13 +164,10 @@ struct BetweenSamples : Receiving {
 };
 
 /// The nearer one is less.
-__device__ inline std::uint64_t place_of(float distance, std::int64_t number) {
-    return std::uint64_t{__float_as_uint(distance)} << 32 | static_cast<std::uint64_t>(number);
+__device__ inline std::uint64_t entry_at(float distance, std::int64_t number) {
+    return entry_of(key_of(distance), static_cast<std::uint32_t>(number));
 }
-__device__ inline float distance_of(std::uint64_t place) {
-    return __uint_as_float(static_cast<std::uint32_t>(place >> 32));
-}
-__device__ inline std::int32_t number_of(std::uint64_t place) { return static_cast<std::int32_t>(place & 0x7FFFFFFF); }
+__device__ inline float distance_of(std::uint64_t entry) { return value_of(key_of_entry(entry)); }
 
 /// A warp per sample adds what it says to the outlook, as if it were the centre of a cell whose queries are as near as
 /// its nearest neighbour, or as queries come that are not centres themselves.
@@ -177,9 +177,9 @@ __global__ void __launch_bounds__(kThreads) weigh_cells(Escalation of) {
     const std::int32_t count = of.state->samples;
     if (own >= count) return;
     const float* const distances = of.between_samples + std::int64_t{own} * kSamples;
-    std::uint64_t least = ~std::uint64_t{0};  // distance and sample
+    std::uint64_t least = kEmptyEntry;  // distance and sample
     for (std::int32_t i = lane; i < count; i += kLanes)
-        if (i != own) least = min(least, place_of(distances[i], i));
+        if (i != own) least = min(least, entry_at(distances[i], i));
 #pragma unroll
     for (int lanes = kLanes / 2; lanes > 0; lanes /= 2) least = min(least, __shfl_xor_sync(kAll, least, lanes));
     const float nearest = distance_of(least);
@@ -197,7 +197,8 @@ __global__ void __launch_bounds__(kThreads) weigh_cells(Escalation of) {
     }
     if (lane != 0) return;
     Outlook& outlook = of.state->outlook;
-    if (of.is_near(of.samples[own], of.samples[number_of(least) % count], nearest)) atomicAdd(&outlook.joining, 1);
+    if (least != kEmptyEntry && of.is_near(of.samples[own], of.samples[index_of_entry(least)], nearest))
+        atomicAdd(&outlook.joining, 1);
     atomicAdd(&outlook.within, within);
     atomicAdd(&outlook.centres, Outlook::kShares / near);
     atomicAdd(&outlook.listed, Outlook::kShares * within / near);
@@ -257,7 +258,7 @@ struct Join : Receiving {
     [[nodiscard]] __device__ Items rows() const { return queries(of.escalated, of.state->escalated); }
     [[nodiscard]] __device__ Items columns() const { return queries(of.samples, of.state->centres); }
     __device__ void begin() {
-        for (std::uint64_t& each : nearest) each = ~std::uint64_t{0};
+        for (std::uint64_t& each : nearest) each = kEmptyEntry;
     }
     __device__ void take(std::int64_t, std::int64_t column, int x, int, const Measured& distances) {
 #pragma unroll
@@ -265,7 +266,7 @@ struct Join : Receiving {
 #pragma unroll
             for (int j = 0; j < kEach; ++j)
                 if (column + x + j < of.state->centres)
-                    nearest[i] = min(nearest[i], place_of(distances[i][j], column + x + j));
+                    nearest[i] = min(nearest[i], entry_at(distances[i][j], column + x + j));
     }
     __device__ void end(std::int64_t row, int x, int y) {
 #pragma unroll
@@ -280,9 +281,9 @@ struct Join : Receiving {
 
 private:
     __device__ void join(std::int64_t place, std::uint64_t entry) const {
-        const std::int32_t query = of.escalated[place], number = number_of(entry);
+        const std::int32_t query = of.escalated[place], number = index_of_entry(entry);
         const float distance = distance_of(entry);
-        const bool is_near = number < of.state->centres && of.is_near(query, of.samples[number], distance);
+        const bool is_near = of.is_near(query, of.samples[number], distance);
         of.cell_of[place] = is_near ? number : -1;
         if (!is_near) return of.leave(query);
         Cell& cell = of.cells[number];

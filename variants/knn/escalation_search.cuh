@@ -21,6 +21,12 @@ inline std::int64_t few_queries(const Problem& problem, const DeviceInfo& device
     const std::int64_t terms = device.emulated ? 2'000 : 10'000'000'000;
     return terms / std::max<std::int64_t>(problem.points * problem.dims, 1);
 }
+/// First candidates that take as long. One takes as long as so many points of the direct search.
+inline constexpr std::int64_t kPointsOfACandidate = 32;
+inline std::int64_t few_candidates(const Problem& problem, const DeviceInfo& device) {
+    const std::int64_t terms = device.emulated ? 2'000 : 2'000'000'000;
+    return terms / (kPointsOfACandidate * std::max<std::int64_t>(problem.dims, 1));
+}
 
 /// Products that take as long as a distance in single precision, and as a point's way to a cell's tiles.
 inline std::int32_t measuring_cost(const DeviceInfo& device) { return device.emulated ? 1 : 16; }
@@ -71,7 +77,7 @@ private:
         const std::int64_t chunk = screening.chunk();
         if (device.emulated) return chunk / 4;
         const std::int64_t affordable = kBudget / (bytes_of_query(problem) * kCellItems);
-        return std::max(chunk / 64, std::min({chunk / 16, std::int64_t{kMostCells / 2}, affordable}));
+        return std::max(chunk / 64, std::min({chunk / 4, std::int64_t{kMostCells / 2}, affordable}));
     }
     /// The second screening's part of the memory is within the budget, too; on the host executor a chunk is one tile.
     void limit_chunks(const Problem& problem, std::int64_t budget) {
@@ -187,6 +193,8 @@ private:
                 listing_cost(context.device),
                 static_cast<std::int32_t>(layout.usual),
                 static_cast<std::int32_t>(of.room),
+                static_cast<std::int32_t>(problem.points / kPointsOfACandidate),
+                few_candidates(problem, context.device),
                 of_screening<float>(of.query_rows),
                 of_screening<float>(of.point_rows),
                 problem.metric == Metric::cosine ? of_screening<float>(of.inverse) : nullptr,

@@ -50,7 +50,8 @@ struct State {
     std::int32_t listed;  ///< more than any count if there are any of these
     std::int32_t escalated, direct, samples, centres, query_tiles, point_tiles, query_places;
     Outlook outlook;
-    std::int32_t at_once;  ///< 1: all queries of the chunk go on without products with all points
+    unsigned long long waiting;  ///< candidates of queries with many, or as many as take as long
+    std::int32_t at_once;        ///< 1: all queries of the chunk go on without products with all points
 };
 
 /// One chunk's arrays.
@@ -61,6 +62,8 @@ struct Escalation {
     std::int32_t dims, few, most_cells, first, count;  ///< queries of the chunk
     std::int32_t measuring, listing;  ///< products that take as long as a distance, and as a point's way to a cell
     std::int32_t usual, room;         ///< candidates of a query that are not too many, and those that there is room for
+    std::int32_t most_waiting;        ///< candidates that take as long as all points
+    std::int64_t few_waiting;         ///< that are left as fast as cells are made
     const float *query_rows, *point_rows;  ///< item-major
     const float* inverse;                  ///< norms, of all queries and then of the points, for cosine distances
     std::int64_t all_queries, points;

@@ -10,7 +10,6 @@
 namespace espalier::knn::few {
 namespace {
 
-using smallest_k::index_of_entry;
 using smallest_k::kEmptyKey;
 using smallest_k::kNanKey;
 

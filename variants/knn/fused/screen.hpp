@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/problems/knn.hpp"
 #include "variants/knn/fused/cosine.hpp"
 #include "variants/knn/fused/lists.hpp"
 #include "variants/knn/fused/terms.hpp"

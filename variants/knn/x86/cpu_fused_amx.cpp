@@ -194,7 +194,7 @@ Support supports(const Problem& problem, const Configuration&, const DeviceInfo&
 using Vectors = VectorTiles<Avx512>;
 
 /// By vectors where the system does not grant the registers: a program's signal stack is too small, say.
-void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
+void run_whole(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
     if (are_granted())
         fused::run<Amx>(context, problem, buffers, configuration);
     else
@@ -212,7 +212,7 @@ Variant<Problem> cpu_fused_amx() {
         .space = {},
         .supports = supports,
         .workspace = fused::workspace_of_either<Amx, Vectors>,
-        .run = run};
+        .run = fused::run_in_cells<Vectors, run_whole, fused::workspace_of_either<Amx, Vectors>>};
 }
 
 }  // namespace espalier::knn

@@ -69,14 +69,16 @@ Support supports(const Problem& problem, const Configuration&, const DeviceInfo&
 }  // namespace
 
 Variant<Problem> cpu_fused_avx2() {
-    return {.role = Role::modern,
-            .summary = "distances screened in registers, 4 queries x 24 points at once, by expanded squares",
-            .limits = "AVX2 and FMA; k <= 1,024; no nominal attributes, nothing missing",
-            .tolerance = kPipeline,
-            .space = {},
-            .supports = supports,
-            .workspace = fused::workspace<VectorTiles<Avx2>>,
-            .run = fused::run<VectorTiles<Avx2>>};
+    return {
+        .role = Role::modern,
+        .summary = "distances screened in registers, 4 queries x 24 points at once, by expanded squares",
+        .limits = "AVX2 and FMA; k <= 1,024; no nominal attributes, nothing missing",
+        .tolerance = kPipeline,
+        .space = {},
+        .supports = supports,
+        .workspace = fused::workspace<VectorTiles<Avx2>>,
+        .run =
+            fused::run_in_cells<VectorTiles<Avx2>, fused::run<VectorTiles<Avx2>>, fused::workspace<VectorTiles<Avx2>>>};
 }
 
 }  // namespace espalier::knn

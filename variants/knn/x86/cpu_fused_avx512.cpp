@@ -21,7 +21,8 @@ Variant<Problem> cpu_fused_avx512() {
             .space = {},
             .supports = supports,
             .workspace = fused::workspace<VectorTiles<Avx512>>,
-            .run = fused::run<VectorTiles<Avx512>>};
+            .run = fused::run_in_cells<VectorTiles<Avx512>, fused::run<VectorTiles<Avx512>>,
+                                       fused::workspace<VectorTiles<Avx512>>>};
 }
 
 }  // namespace espalier::knn

@@ -137,7 +137,7 @@ Support supports(const Problem& problem, const Configuration&, const DeviceInfo&
 using Vectors = VectorTiles<Avx512>;
 
 /// In single precision where too much is as near as 8 bits can tell.
-void run(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
+void run_whole(Context& context, const Problem& problem, const Buffers& buffers, const Configuration& configuration) {
     if (!fused::run_screened<Vnni>(context, problem, buffers, configuration))
         fused::run<Vectors>(context, problem, buffers, configuration);
 }
@@ -152,7 +152,7 @@ Variant<Problem> cpu_fused_vnni() {
             .space = {},
             .supports = supports,
             .workspace = fused::workspace_of_either<Vnni, Vectors>,
-            .run = run};
+            .run = fused::run_in_cells<Vectors, run_whole, fused::workspace_of_either<Vnni, Vectors>>};
 }
 
 }  // namespace espalier::knn

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "variants/knn/fused/pipeline.hpp"
+#include "variants/knn/fused/cells.hpp"
 #include "variants/knn/x86/direct_sums.hpp"
 
 #ifndef ESPALIER_TARGET
