@@ -13,7 +13,6 @@ namespace {
 
 using smallest_k::entry_of;
 using smallest_k::exchange;
-using smallest_k::index_of_entry;
 using smallest_k::kAll;
 using smallest_k::kEmptyEntry;
 using smallest_k::key_of;

@@ -12,6 +12,7 @@
 namespace espalier::knn::escalation {
 namespace {
 
+using smallest_k::index_of_entry;
 using threshold::Findings, threshold::kTooMany, threshold::Listed, threshold::row_stride;
 
 inline constexpr int kSamples = 512;       ///< queries that may become centres, a thread each

@@ -10,6 +10,7 @@
 namespace espalier::knn::few {
 namespace {
 
+using smallest_k::index_of_entry;
 using smallest_k::kEmptyKey;
 using smallest_k::kNanKey;
 
