@@ -121,8 +121,7 @@ private:
         for (const auto& nearest : Distances(queries_, centres, 1).nearest(table.slice()))
             near.push_back(centres[static_cast<std::size_t>(nearest.centre)]);
         std::ranges::sort(near);
-        const auto [end, last] = std::ranges::unique(near);
-        near.erase(end, last);
+        near.erase(std::unique(near.begin(), near.end()), near.end());
         Centres drawn = sampled_from(near);
         return (pilots.size() - join(drawn, pilots).size()) * kJoin >= pilots.size();
     }
