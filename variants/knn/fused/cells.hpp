@@ -240,11 +240,14 @@ private:
     std::vector<std::int32_t> rest_;
 };
 
-/// Whether looking for cells costs next to nothing beside the whole.
-inline bool may_have_cells(const Problem& problem) {
+/// Whether looking for cells costs next to nothing beside the whole, and there is memory for copies of the points and
+/// for lists of them, which the workspace has no room for.
+inline bool may_have_cells(const Problem& problem, const DeviceInfo& device) {
     constexpr std::int64_t kLeastTerms = 1 << 26, kLeastQueries = 256, kLeastPoints = 4096;
+    const auto copies = 8 * static_cast<std::size_t>(problem.points * problem.dims) * sizeof(float);
     return problem.metric != Metric::cosine && problem.queries >= kLeastQueries && problem.points >= kLeastPoints &&
-           problem.points >= 64 * problem.k && problem.k > 0 && problem.terms() >= kLeastTerms;
+           problem.points >= 64 * problem.k && problem.k > 0 && problem.terms() >= kLeastTerms &&
+           copies <= device.memory_bytes;
 }
 
 template <class Tiles, Terms terms>
@@ -274,7 +277,7 @@ void run_in_cells(Context& context, const Problem& problem, const Buffers& buffe
             return run_cells<Tiles, Terms::largest>(context, problem, buffers, configuration, whole);
         return run_cells<Tiles, Terms::squares>(context, problem, buffers, configuration, whole);
     };
-    if (may_have_cells(problem) && by_cells())
+    if (may_have_cells(problem, context.device) && by_cells())
         copy_to_host(problem, buffers);
     else
         run_whole(context, problem, buffers, configuration);
