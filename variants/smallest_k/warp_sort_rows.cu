@@ -41,46 +41,50 @@ __device__ T smaller_or_larger(T own, T other, bool smaller) {
     return smaller ? std::min(own, other) : std::max(own, other);
 }
 
-/// Every run of `size` places, whose halves ascend, ascends after. Place p is register p % registers of lane
-/// p / registers. The first step compares places from both ends of a run, so that no run ever has to descend.
-template <int size, class T, int registers>
-__device__ void merge_halves(T (&entries)[registers], unsigned lane) {
-    if constexpr (size <= registers) {
+/// The steps of a merge within a lane, of runs of `size` places: what is left when its halves have been compared.
+template <class T, int registers>
+__device__ void merge_in_lane(T (&entries)[registers], int size) {
+#pragma unroll
+    for (int stride = size / 2; stride > 0; stride /= 2)
+#pragma unroll
+        for (int r = 0; r < registers; ++r)
+            if ((r & stride) == 0) order(entries[r], entries[r | stride]);
+}
+
+/// Places ascend after. Place p is register p % registers of lane p / registers. The first step of a merge compares
+/// places from both ends of a run, so that no run ever has to descend. Merges of several lanes' places are the same
+/// code for any number of lanes: of 32 registers each, unrolled, it would not fit the instruction cache, and warps
+/// would wait for it.
+template <class T, int registers>
+__device__ void sort_row(T (&entries)[registers], unsigned lane) {
+    [[maybe_unused]] constexpr int kUnrolled = registers < 32 ? std::bit_width(unsigned{kLanes}) : 1;
+#pragma unroll
+    for (int size = 2; size <= registers; size *= 2) {
 #pragma unroll
         for (int r = 0; r < registers; ++r)
             if ((r & (size / 2)) == 0) order(entries[r], entries[r ^ (size - 1)]);
-    } else {
-        constexpr unsigned kPartner = size / registers - 1;
-        const bool lower = (lane & (size / registers / 2)) == 0;
+        merge_in_lane(entries, size / 2);
+    }
+#pragma unroll kUnrolled
+    for (unsigned lanes = 2; lanes <= kLanes; lanes *= 2) {
+        const bool first_half = (lane & (lanes / 2)) == 0;
 #pragma unroll
         for (int r = 0; r < registers / 2; ++r) {
             constexpr int kLast = registers - 1;
-            const T other = __shfl_xor_sync(kAll, entries[kLast - r], kPartner);
-            const T mirrored = __shfl_xor_sync(kAll, entries[r], kPartner);
-            entries[r] = smaller_or_larger(entries[r], other, lower);
-            entries[kLast - r] = smaller_or_larger(entries[kLast - r], mirrored, lower);
+            const T other = __shfl_xor_sync(kAll, entries[kLast - r], lanes - 1);
+            const T mirrored = __shfl_xor_sync(kAll, entries[r], lanes - 1);
+            entries[r] = smaller_or_larger(entries[r], other, first_half);
+            entries[kLast - r] = smaller_or_larger(entries[kLast - r], mirrored, first_half);
         }
-    }
-#pragma unroll
-    for (int stride = size / 4; stride > 0; stride /= 2) {
-        if (stride >= registers) {
-            const bool lower = (lane & (stride / registers)) == 0;
+#pragma unroll kUnrolled
+        for (unsigned stride = lanes / 4; stride > 0; stride /= 2) {
+            const bool lower = (lane & stride) == 0;
 #pragma unroll
             for (int r = 0; r < registers; ++r)
-                entries[r] =
-                    smaller_or_larger(entries[r], __shfl_xor_sync(kAll, entries[r], stride / registers), lower);
-        } else {
-#pragma unroll
-            for (int r = 0; r < registers; ++r)
-                if ((r & stride) == 0) order(entries[r], entries[r | stride]);
+                entries[r] = smaller_or_larger(entries[r], __shfl_xor_sync(kAll, entries[r], stride), lower);
         }
+        merge_in_lane(entries, registers);
     }
-}
-
-template <class T, int registers, int size = 2>
-__device__ void sort_row(T (&entries)[registers], unsigned lane) {
-    merge_halves<size>(entries, lane);
-    if constexpr (size < registers * kLanes) sort_row<T, registers, size * 2>(entries, lane);
 }
 
 /// Whether some entry comes before the one in front of it.
