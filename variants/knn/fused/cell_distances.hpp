@@ -45,20 +45,15 @@ public:
           block_(QueryBlock<Tiles>::template of<terms>(table_.slice(), origin_.data())),
           threads_(threads) {}
 
-    [[nodiscard]] Slice centres() const { return table_.slice(); }
-    [[nodiscard]] std::size_t count() const { return static_cast<std::size_t>(block_.count()); }
+    /// From a sample of `wanted` items or a few more, runs of them from all over: centre by centre.
+    [[nodiscard]] std::vector<float> sampled(const Slice& items, std::int64_t wanted) const {
+        const std::int64_t runs = panels_of(wanted);
+        return of_runs(items, runs, items.count / runs);
+    }
 
-    /// From `runs` panels of items, which begin `apart` items from each other: centre by centre.
-    [[nodiscard]] std::vector<float> of_runs(const Slice& items, std::int64_t runs, std::int64_t apart) const {
-        std::vector<float> distances(count() * static_cast<std::size_t>(runs * Tiles::kPoints));
-        for_panels(runs, [&](std::int64_t run, float* panel) {
-            const Slice some = items.part(run * apart, Tiles::kPoints);
-            measure(some, panel, no_limits_.data(), [&](std::size_t c, const float* values, std::uint64_t) {
-                float* to = distances.data() + (static_cast<std::int64_t>(c) * runs + run) * Tiles::kPoints;
-                for (int j = 0; j < Tiles::kPoints; ++j) to[j] = distance_of(values[j]);
-            });
-        });
-        return distances;
+    /// From each other: centre by centre, places up to a whole panel have no meaning.
+    [[nodiscard]] std::vector<float> between() const {
+        return of_runs(table_.slice(), panels_of(table_.items), Tiles::kPoints);
     }
 
     struct Nearest {
@@ -68,7 +63,7 @@ public:
     /// The nearest centre of each item.
     [[nodiscard]] std::vector<Nearest> nearest(const Slice& items) const {
         std::vector<Nearest> all(static_cast<std::size_t>(items.count));
-        for_panels(panels_of(items), [&](std::int64_t number, float* panel) {
+        for_panels(panels_of(items.count), [&](std::int64_t number, float* panel) {
             const Slice some = items.part(number * Tiles::kPoints, Tiles::kPoints);
             std::array<float, Tiles::kPoints> least;
             std::array<std::int32_t, Tiles::kPoints> at{};
@@ -92,7 +87,7 @@ public:
         std::vector<float> values(count() + Tiles::kQueries);
         std::ranges::transform(limits, values.begin(), value_above);
         std::vector<std::vector<List>> parts(static_cast<std::size_t>(threads_), std::vector<List>(count()));
-        const std::int64_t panels = panels_of(items);
+        const std::int64_t panels = panels_of(items.count);
         for_panels(threads_, [&](std::int64_t part, float* panel) {
             std::vector<List>& lists = parts[static_cast<std::size_t>(part)];
             for (std::int64_t p = panels * part / threads_; p < panels * (part + 1) / threads_; ++p) {
@@ -119,13 +114,27 @@ private:
         return value * (1 + 0x1p-21F) + std::numeric_limits<float>::min();
     }
 
-    static std::int64_t panels_of(const Slice& items) { return (items.count + Tiles::kPoints - 1) / Tiles::kPoints; }
+    [[nodiscard]] std::size_t count() const { return static_cast<std::size_t>(block_.count()); }
+    static std::int64_t panels_of(std::int64_t items) { return (items + Tiles::kPoints - 1) / Tiles::kPoints; }
+
+    /// From `runs` panels of items, which begin `apart` items from each other.
+    [[nodiscard]] std::vector<float> of_runs(const Slice& items, std::int64_t runs, std::int64_t apart) const {
+        std::vector<float> distances(count() * static_cast<std::size_t>(runs * Tiles::kPoints));
+        for_panels(runs, [&](std::int64_t run, float* panel) {
+            const Slice some = items.part(run * apart, Tiles::kPoints);
+            measure(some, panel, no_limits_.data(), [&](std::size_t c, const float* values, std::uint64_t) {
+                float* to = distances.data() + (static_cast<std::int64_t>(c) * runs + run) * Tiles::kPoints;
+                for (int j = 0; j < Tiles::kPoints; ++j) to[j] = distance_of(values[j]);
+            });
+        });
+        return distances;
+    }
 
     /// Calls `work(number, panel)` for so many, each of which uses the thread's room for a panel.
     template <class Work>
     void for_panels(std::int64_t count, const Work& work) const {
         ThreadErrors errors;
-#pragma omp parallel num_threads(threads_)
+#pragma omp parallel num_threads(threads_) if (count > 1)
         {
             std::vector<Lines<float>> panel;
             errors.guard([&] { panel.emplace_back(Tiles::kPoints * Tiles::depth(table_.dims)); });

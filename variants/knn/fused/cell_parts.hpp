@@ -11,6 +11,7 @@
 #include "kernels/problems/knn.hpp"
 #include "variants/knn/fused/cell_distances.hpp"
 #include "variants/knn/fused/panels.hpp"
+#include "variants/knn/fused/plan.hpp"
 
 /// Parts of a problem as problems of their own, for cells.hpp.
 namespace espalier::knn::fused {
@@ -24,10 +25,6 @@ struct Cell {
     float farthest = 0;    ///< a quarter of the points is this near
     std::vector<std::int32_t> queries, points;
 };
-
-inline const float* query_values(const Problem& problem, const Buffers& buffers) {
-    return problem.queries_in == QueriesIn::host ? buffers.on_host.query_values : buffers.query_values;
-}
 
 /// Some of the items that lie side by side.
 inline Table gathered_rows(const float* rows, std::int64_t dims, std::span<const std::int32_t> items) {

@@ -40,8 +40,9 @@ public:
         double cost = kPackedAs;
         for (std::size_t round = 0; round < kRounds && rest_.size() * kFew > all_queries(); ++round) {
             const std::vector<std::int32_t> centres = some(std::min(rest_.size() / kQueriesOfACell + 1, kMostCentres));
-            if (!pilots_join(centres)) break;
-            Centres drawn = sampled_from(centres);
+            Distances distances(queries_, centres, threads_);
+            if (!pilots_join(distances, centres)) break;
+            Centres drawn = sampled_from(std::move(distances), centres);
             rest_ = join(drawn, rest_);
             cost += keep_cells(drawn);
         }
@@ -113,25 +114,23 @@ private:
     }
 
     /// Whether some of a few queries would join the cells of these centres.
-    [[nodiscard]] bool pilots_join(std::span<const std::int32_t> centres) const {
+    [[nodiscard]] bool pilots_join(const Distances& distances, std::span<const std::int32_t> centres) const {
         constexpr std::size_t kPilots = 16, kJoin = 4;
         const std::vector<std::int32_t> pilots = some(kPilots, 0.5);
         std::vector<std::int32_t> near;
         const Table table = gathered(queries_, pilots);
-        for (const auto& nearest : Distances(queries_, centres, 1).nearest(table.slice()))
+        for (const auto& nearest : distances.nearest(table.slice()))
             near.push_back(centres[static_cast<std::size_t>(nearest.centre)]);
         std::ranges::sort(near);
         near.erase(std::unique(near.begin(), near.end()), near.end());
-        Centres drawn = sampled_from(near);
+        Centres drawn = sampled_from(Distances(queries_, near, threads_), near);
         return (pilots.size() - join(drawn, pilots).size()) * kJoin >= pilots.size();
     }
 
-    [[nodiscard]] Centres sampled_from(std::span<const std::int32_t> centres) const {
-        Distances distances(queries_, centres, threads_);
+    [[nodiscard]] Centres sampled_from(Distances distances, std::span<const std::int32_t> centres) const {
         // So many points that k of them are much nearer than a quarter of all.
         const std::int64_t sample = std::max(16 * k_, std::min<std::int64_t>(points_.count / 16, 1024));
-        const std::int64_t runs = (sample + Tiles::kPoints - 1) / Tiles::kPoints;
-        std::vector<float> sampled = distances.of_runs(points_, runs, points_.count / runs);
+        std::vector<float> sampled = distances.sampled(points_, sample);
         Centres drawn{std::vector<Cell>(centres.size()), std::move(distances), std::move(sampled)};
 #pragma omp parallel for schedule(static) num_threads(threads_) if (centres.size() > kMostAlone)
         for (std::size_t c = 0; c < centres.size(); ++c) {
@@ -191,13 +190,12 @@ private:
         };
         std::vector<Kept> kept;
         std::vector<Cell>& cells = centres.cells;
-        const auto panels = (static_cast<std::int64_t>(cells.size()) + Tiles::kPoints - 1) / Tiles::kPoints;
-        const auto between = centres.distances.of_runs(centres.distances.centres(), panels, Tiles::kPoints);
+        const std::vector<float> between = centres.distances.between();
         for (std::size_t c = 0; c < cells.size(); ++c) {
             Cell& cell = cells[c];
             if (cell.queries.empty()) continue;
             const Kept alone{c, cost_of(cell, centres.sample_of(c), cell.radius, cell.queries.size())};
-            const float* const apart = between.data() + c * static_cast<std::size_t>(panels * Tiles::kPoints);
+            const float* const apart = between.data() + between.size() / cells.size() * c;
             const auto near = std::ranges::min_element(kept, {}, [&](const Kept& k) { return apart[k.cell]; });
             if (near == kept.end()) {
                 kept.push_back(alone);

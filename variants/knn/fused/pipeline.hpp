@@ -64,7 +64,7 @@ public:
           buffers_(buffers),
           threads_(threads_worth(problem.terms(), context.device.threads)),
           plan_(Plan::of<Kernel>(problem, threads_)),
-          query_values_(problem.queries_in == QueriesIn::host ? buffers.on_host.query_values : buffers.query_values),
+          query_values_(query_values(problem, buffers)),
           bound_(problem.metric, problem.dims, Kernel::roundings(problem.dims), Kernel::smallest(problem.dims)),
           centre_(static_cast<std::size_t>(problem.dims), 0.0F),
           origin_(centre_),

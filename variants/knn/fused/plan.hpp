@@ -16,6 +16,11 @@ inline bool compares_nothing(const Problem& problem) {
     return problem.points == 0 || problem.k == 0 || problem.queries == 0;
 }
 
+/// Where the queries are.
+inline const float* query_values(const Problem& problem, const Buffers& buffers) {
+    return problem.queries_in == QueriesIn::host ? buffers.on_host.query_values : buffers.query_values;
+}
+
 /// What of a call does not depend on its values.
 struct Plan {
     bool streamed;                      ///< points are read as they lie
