@@ -34,18 +34,24 @@ def read_cases(path):
         return [json.loads(line)["case"] for line in lines]
 
 
+def packed(content):
+    """As harness/bench/records/packing.cpp packs text."""
+    how = {"id": lzma.FILTER_LZMA2, "preset": 6, "pb": 0, "lc": 4, "nice_len": 273}
+    return lzma.compress(content, check=lzma.CHECK_CRC64, filters=[how])
+
+
 def keep(path, cases):
     """Puts cases into a packed file: those of their problems in it go, others stay."""
     problems = {case["problem"] for case in cases}
     others = [case for case in read_cases(path) if case["problem"] not in problems]
     path.parent.mkdir(parents=True, exist_ok=True)
     text = "".join(unsealed("case", case) for case in [*others, *cases])
-    replace(path, lzma.compress(text.encode(), preset=6))
+    replace(path, packed(text.encode()))
 
 
 def pack(path):
     """Packs a file of records, whose lines lose their seals: its name gets another ending."""
     path = pathlib.Path(path)
     content = SEAL.sub(b"}\n", regular_files.read_bytes(path, regular_files.LARGEST))
-    replace(path.with_name(path.name + ".xz"), lzma.compress(content, preset=6))
+    replace(path.with_name(path.name + ".xz"), packed(content))
     path.unlink()

@@ -57,6 +57,22 @@ Sealed read_single(const fs::path& path, std::string_view kind) {
     return sealed;
 }
 
+/// Whether a packed file holds these lines: packing them anew takes seconds and changes nothing.
+bool holds(const fs::path& file, std::string_view lines) {
+    if (!is_packed(file) || !fs::exists(file)) return false;
+    bool same = true;
+    try {
+        for_each_line(file, [&](const Line& line) {
+            same = same && !line.overlong && lines.starts_with(line.text) &&
+                   lines.substr(line.text.size()).starts_with('\n');
+            if (same) lines.remove_prefix(line.text.size() + 1);
+        });
+    } catch (const BadData&) {
+        return false;  // damaged: written anew
+    }
+    return same && lines.empty();
+}
+
 }  // namespace
 
 std::string family_of_file(const fs::path& file) {
@@ -150,6 +166,7 @@ void save_results(const fs::path& folder, const DeviceResults& results, Packing 
         for (const CaseRecord& record : cases)
             lines += (packed ? unsealed : seal)("case", espalier::bench::encode(record)) + '\n';
         const fs::path file = packed ? folder / (family + ".jsonl.xz") : before;
+        if (file == before && holds(file, lines)) continue;
         write_file_atomically(file, packed ? pack(lines) : lines);
         if (file != before) fs::remove(before);
     }

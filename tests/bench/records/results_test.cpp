@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <chrono>
 #include <fstream>
 
 #include "harness/bench/families/family.hpp"
@@ -54,6 +55,28 @@ TEST(Results, PackedFilesStayPackedAndHoldTheSame) {
     ASSERT_EQ(load_results(device).cases.size(), plain.cases.size());
     EXPECT_EQ(load_results(device).cases[1].samples_ns, plain.cases[1].samples_ns);
     EXPECT_EQ(inspect(device).records, records);
+}
+
+TEST(Results, PackedFileIsLeftAloneIfItHoldsTheSame) {
+    const TemporaryFolder folder;
+    merge_journals({journal(folder, "a.jsonl", {sample_record(1), sample_record(2)})}, folder / "results", {});
+    const std::filesystem::path device = folder / "results/cpu-test-2t", file = device / "histogram.jsonl.xz";
+    DeviceResults results = load_results(device);
+    save_results(device, results, Packing::packed);
+    const auto long_ago = std::filesystem::last_write_time(file) - std::chrono::hours(1);
+    const auto is_written = [&] {
+        std::filesystem::last_write_time(file, long_ago);
+        save_results(device, results);
+        return std::filesystem::last_write_time(file) != long_ago;
+    };
+    EXPECT_FALSE(is_written());
+    std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);
+    EXPECT_TRUE(is_written());  // it was damaged
+    results.cases[1].samples_ns[0] += 1;
+    EXPECT_TRUE(is_written());
+    results.cases.pop_back();  // a part of what the file holds
+    EXPECT_TRUE(is_written());
+    EXPECT_EQ(load_cases(file).size(), 1U);
 }
 
 TEST(Results, FilesThatWerePackedWithGzipAreReadAndPackedAnew) {
