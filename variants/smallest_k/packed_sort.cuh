@@ -1,13 +1,15 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "device/kernel.hpp"
 #include "variants/smallest_k/bitonic_warp.cuh"
 
-/// A bitonic network of 32-bit numbers in a warp's registers, several to a lane. 32 bits are half the shuffles and a
-/// third of the instructions of 64: what is sorted packs as much of a key as the place of its element leaves.
+/// A bitonic network in a warp's registers, several elements to a lane, in which runs are merged from both ends, so
+/// that none ever descends. Of 32-bit numbers it takes half the shuffles and a third of the instructions of 64 bits:
+/// what is sorted packs as much of a key as the place of its element leaves.
 namespace espalier::smallest_k {
 namespace {
 
@@ -17,47 +19,63 @@ __device__ void put_in_order(T& first, T& second) {
     second = std::max(first, second), first = smaller;
 }
 
-/// Compares every element with the one whose place differs in the bits of `flip`; the one of the lower place, whose bit
-/// `decides` is 0, becomes the smaller one. Place p is register p % registers of lane p / registers.
-template <int flip, int decides, int registers>
-__device__ void compare_places(std::uint32_t (&packed)[registers], unsigned lane) {
-    constexpr int kInLane = flip % registers, kAcross = flip / registers;
-    if constexpr (kAcross == 0) {
+template <class T>
+__device__ T smaller_or_larger(T own, T other, bool smaller) {
+    return smaller ? std::min(own, other) : std::max(own, other);
+}
+
+/// The steps of a merge within a lane, of runs of `size` places: what is left when their halves have been compared.
+template <class T, int registers>
+__device__ void merge_in_lane(T (&elements)[registers], int size) {
+#pragma unroll
+    for (int stride = size / 2; stride > 0; stride /= 2)
 #pragma unroll
         for (int r = 0; r < registers; ++r)
-            if ((r & decides) == 0) put_in_order(packed[r], packed[r ^ kInLane]);
-    } else {
-        const bool lower = (lane & (decides / registers)) == 0;
-        // Both of a pair of registers are sent before either is replaced.
+            if ((r & stride) == 0) put_in_order(elements[r], elements[r | stride]);
+}
+
+/// Compares the places of `lanes` neighbouring lanes from both ends; the first half of them keeps the smaller ones.
+template <class T, int registers>
+__device__ void compare_halves(T (&elements)[registers], int lanes, unsigned lane) {
+    const bool first_half = (lane & (lanes / 2)) == 0;
+    // Both of a pair of registers are sent before either is replaced.
 #pragma unroll
-        for (int r = 0; r < registers; ++r) {
-            const int mirror = r ^ kInLane;
-            if (mirror < r) continue;
-            const std::uint32_t other = __shfl_xor_sync(kAll, packed[mirror], kAcross);
-            if (mirror != r) {
-                const std::uint32_t mirrored = __shfl_xor_sync(kAll, packed[r], kAcross);
-                packed[mirror] = lower ? std::min(packed[mirror], mirrored) : std::max(packed[mirror], mirrored);
-            }
-            packed[r] = lower ? std::min(packed[r], other) : std::max(packed[r], other);
+    for (int r = 0; r < (registers + 1) / 2; ++r) {
+        const int mirror = registers - 1 - r;
+        const T other = __shfl_xor_sync(kAll, elements[mirror], lanes - 1);
+        if (mirror != r) {
+            const T mirrored = __shfl_xor_sync(kAll, elements[r], lanes - 1);
+            elements[mirror] = smaller_or_larger(elements[mirror], mirrored, first_half);
         }
+        elements[r] = smaller_or_larger(elements[r], other, first_half);
     }
 }
 
-template <int stride, int registers>
-__device__ void merge_strides(std::uint32_t (&packed)[registers], unsigned lane) {
-    if constexpr (stride > 0) {
-        compare_places<stride, stride>(packed, lane);
-        merge_strides<stride / 2>(packed, lane);
+/// Places ascend after. Place p is register p % registers of lane p / registers; every `places` / registers
+/// neighbouring lanes sort a list of their own. Merges of several lanes' places are the same code for any number of
+/// lanes: of 32 registers each, unrolled, it would not fit the instruction cache, and warps would wait for it.
+template <int places, class T, int registers>
+__device__ void sort_in_registers(T (&elements)[registers], unsigned lane) {
+    [[maybe_unused]] constexpr int kUnrolled = registers < 32 ? std::bit_width(unsigned{kLanes}) : 1;
+#pragma unroll
+    for (int size = 2; size <= registers; size *= 2) {
+#pragma unroll
+        for (int r = 0; r < registers; ++r)
+            if ((r & (size / 2)) == 0) put_in_order(elements[r], elements[r ^ (size - 1)]);
+        merge_in_lane(elements, size / 2);
     }
-}
-
-/// Bitonic, runs merged from both ends, so that all ascend. Every `places` / registers neighbouring lanes sort a list
-/// of their own.
-template <int places, int size = 2, int registers>
-__device__ void sort_packed(std::uint32_t (&packed)[registers], unsigned lane) {
-    compare_places<size - 1, size / 2>(packed, lane);
-    merge_strides<size / 4>(packed, lane);
-    if constexpr (size < places) sort_packed<places, size * 2>(packed, lane);
+#pragma unroll kUnrolled
+    for (int lanes = 2; lanes <= places / registers; lanes *= 2) {
+        compare_halves(elements, lanes, lane);
+#pragma unroll kUnrolled
+        for (int stride = lanes / 4; stride > 0; stride /= 2) {
+            const bool lower = (lane & stride) == 0;
+#pragma unroll
+            for (int r = 0; r < registers; ++r)
+                elements[r] = smaller_or_larger(elements[r], __shfl_xor_sync(kAll, elements[r], stride), lower);
+        }
+        merge_in_lane(elements, registers);
+    }
 }
 
 }  // namespace

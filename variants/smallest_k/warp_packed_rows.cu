@@ -84,7 +84,7 @@ public:
     __device__ void sort() {
         std::uint32_t packed[kRegisters];
         const bool exact = pack(packed);
-        sort_packed<Space::kPlaces>(packed, static_cast<unsigned>(group_.rank()));
+        sort_in_registers<Space::kPlaces>(packed, static_cast<unsigned>(group_.rank()));
 #pragma unroll
         for (int r = 0; r < kRegisters; ++r) space_.order[Space::padded(group_.rank() * kRegisters + r)] = packed[r];
         __syncwarp();

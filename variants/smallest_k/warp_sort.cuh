@@ -109,7 +109,7 @@ private:
     }
 
     __device__ void sort_into(std::uint32_t* list, std::uint32_t (&packed)[registers]) const {
-        sort_packed<kPlaces>(packed, lane_);
+        sort_in_registers<kPlaces>(packed, lane_);
         __syncwarp();
         const int first = static_cast<int>(lane_) * registers;
 #pragma unroll

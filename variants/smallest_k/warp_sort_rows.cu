@@ -15,6 +15,7 @@
 #include "kernels/problems/smallest_k.hpp"
 #include "variants/smallest_k/bitonic_warp.cuh"
 #include "variants/smallest_k/order.hpp"
+#include "variants/smallest_k/packed_sort.cuh"
 #include "variants/smallest_k/row_cut.cuh"
 
 namespace espalier::smallest_k {
@@ -30,63 +31,6 @@ struct Lanes {
     __device__ int rank() const { return static_cast<int>(threadIdx.x); }
 };
 
-template <class T>
-__device__ void order(T& a, T& b) {
-    const T smaller = std::min(a, b);
-    b = std::max(a, b), a = smaller;
-}
-
-template <class T>
-__device__ T smaller_or_larger(T own, T other, bool smaller) {
-    return smaller ? std::min(own, other) : std::max(own, other);
-}
-
-/// The steps of a merge within a lane, of runs of `size` places: what is left when its halves have been compared.
-template <class T, int registers>
-__device__ void merge_in_lane(T (&entries)[registers], int size) {
-#pragma unroll
-    for (int stride = size / 2; stride > 0; stride /= 2)
-#pragma unroll
-        for (int r = 0; r < registers; ++r)
-            if ((r & stride) == 0) order(entries[r], entries[r | stride]);
-}
-
-/// Places ascend after. Place p is register p % registers of lane p / registers. The first step of a merge compares
-/// places from both ends of a run, so that no run ever has to descend. Merges of several lanes' places are the same
-/// code for any number of lanes: of 32 registers each, unrolled, it would not fit the instruction cache, and warps
-/// would wait for it.
-template <class T, int registers>
-__device__ void sort_row(T (&entries)[registers], unsigned lane) {
-    [[maybe_unused]] constexpr int kUnrolled = registers < 32 ? std::bit_width(unsigned{kLanes}) : 1;
-#pragma unroll
-    for (int size = 2; size <= registers; size *= 2) {
-#pragma unroll
-        for (int r = 0; r < registers; ++r)
-            if ((r & (size / 2)) == 0) order(entries[r], entries[r ^ (size - 1)]);
-        merge_in_lane(entries, size / 2);
-    }
-#pragma unroll kUnrolled
-    for (unsigned lanes = 2; lanes <= kLanes; lanes *= 2) {
-        const bool first_half = (lane & (lanes / 2)) == 0;
-#pragma unroll
-        for (int r = 0; r < registers / 2; ++r) {
-            constexpr int kLast = registers - 1;
-            const T other = __shfl_xor_sync(kAll, entries[kLast - r], lanes - 1);
-            const T mirrored = __shfl_xor_sync(kAll, entries[r], lanes - 1);
-            entries[r] = smaller_or_larger(entries[r], other, first_half);
-            entries[kLast - r] = smaller_or_larger(entries[kLast - r], mirrored, first_half);
-        }
-#pragma unroll kUnrolled
-        for (unsigned stride = lanes / 4; stride > 0; stride /= 2) {
-            const bool lower = (lane & stride) == 0;
-#pragma unroll
-            for (int r = 0; r < registers; ++r)
-                entries[r] = smaller_or_larger(entries[r], __shfl_xor_sync(kAll, entries[r], stride), lower);
-        }
-        merge_in_lane(entries, registers);
-    }
-}
-
 /// Whether some entry comes before the one in front of it.
 template <int registers>
 __device__ bool in_disorder(const std::uint64_t (&entries)[registers], unsigned lane) {
@@ -101,9 +45,9 @@ __device__ bool in_disorder(const std::uint64_t (&entries)[registers], unsigned 
 template <int registers>
 __device__ void exchange_neighbours(std::uint64_t (&entries)[registers], unsigned lane) {
 #pragma unroll
-    for (int r = 0; r + 1 < registers; r += 2) order(entries[r], entries[r + 1]);
+    for (int r = 0; r + 1 < registers; r += 2) put_in_order(entries[r], entries[r + 1]);
 #pragma unroll
-    for (int r = 1; r + 1 < registers; r += 2) order(entries[r], entries[r + 1]);
+    for (int r = 1; r + 1 < registers; r += 2) put_in_order(entries[r], entries[r + 1]);
     const std::uint64_t next = __shfl_down_sync(kAll, entries[0], 1);
     const std::uint64_t before = __shfl_up_sync(kAll, entries[registers - 1], 1);
     if (lane + 1 < kLanes) entries[registers - 1] = std::min(entries[registers - 1], next);
@@ -186,7 +130,7 @@ __global__ void __launch_bounds__(kLanes* kWarps)
         elements.load(distances + row * problem.columns, columns, aligned, keys);
         Elements::pack(keys, packed);
     }
-    sort_row(packed, lane);
+    sort_in_registers<Elements::kPlaces>(packed, lane);
     __syncwarp();
     std::uint64_t entries[registers];
 #pragma unroll
@@ -194,7 +138,7 @@ __global__ void __launch_bounds__(kLanes* kWarps)
     int passes = 0;
     while (in_disorder(entries, lane)) {
         if (passes++ == kPasses)
-            sort_row(entries, lane);
+            sort_in_registers<Elements::kPlaces>(entries, lane);
         else
             exchange_neighbours(entries, lane);
     }
