@@ -24,7 +24,7 @@ __device__ T smaller_or_larger(T own, T other, bool smaller) {
     return smaller ? std::min(own, other) : std::max(own, other);
 }
 
-/// The steps of a merge within a lane, of runs of `size` places: what is left when their halves have been compared.
+/// Sorts every bitonic run of `size` places, which lie within a lane.
 template <class T, int registers>
 __device__ void merge_in_lane(T (&elements)[registers], int size) {
 #pragma unroll

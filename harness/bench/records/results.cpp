@@ -59,7 +59,7 @@ Sealed read_single(const fs::path& path, std::string_view kind) {
 
 /// Whether a packed file holds these lines: packing them anew takes seconds and changes nothing.
 bool holds(const fs::path& file, std::string_view lines) {
-    if (!is_packed(file) || !fs::exists(file)) return false;
+    if (!is_packed(file)) return false;
     bool same = true;
     try {
         for_each_line(file, [&](const Line& line) {
