@@ -251,12 +251,12 @@ void study_family(Study study, const Family& family, const DeviceInfo& device, c
             if (drawn[p]) fmt::print("K {} {} {}\n", device.key, family.name(), matrix.problems[p]);
     if (count < 20) return;
     for (const Choice& choice : matrix.candidates) study.names.push_back(name_of(family, choice));
-    matrix.drawn = draw_problems_for(family, device, matrix, study.options.drawn);
     if (const auto with = study.settings.find("with"); with != study.settings.end()) {
         const DeviceResults other = load_results(std::filesystem::path(ESPALIER_RESULTS) / with->second);
         const auto cases = cases_of(other, family.name());
         learn_beside(matrix, std::vector{read_evidence(family, other.device, cases, {}).matrix});
     }
+    matrix.drawn = draw_problems_for(family, device, matrix, study.options.drawn);
     fmt::print("{} {}: {} problems, {} drawn\n", device.key, family.name(), matrix.rows(), count);
     Logs all;
     std::vector<double> geomeans, p90s, p99s;
