@@ -206,13 +206,20 @@ private:
 
 }  // namespace
 
+std::size_t weight_of(const Matrix& matrix, const LearnOptions& options) {
+    const std::size_t most = std::max<std::size_t>(options.measured_weight, 1);
+    const std::size_t for_each = options.drawn / std::max<std::size_t>(matrix.rows(), 1);
+    return std::clamp(for_each, std::min<std::size_t>(2, most), most);
+}
+
 Lesson lesson_of(const Matrix& matrix, std::span<const std::size_t> rows, std::span<const std::size_t> drawn,
                  std::span<const double> predicted, const LearnOptions& options) {
     Lesson lesson{.matrix = {}, .measured = rows.size()};
     lesson.matrix.columns = matrix.columns, lesson.matrix.candidates = matrix.candidates;
     lesson.matrix.baseline = matrix.baseline;
-    const auto weight = static_cast<Loss>(options.measured_weight);
-    for (const std::size_t row : rows) append_measured(matrix, row, weight * matrix.weight(row), lesson.matrix);
+    const std::size_t weight = weight_of(matrix, options);
+    for (const std::size_t row : rows)
+        append_measured(matrix, row, static_cast<Loss>(weight) * matrix.weight(row), lesson.matrix);
     lesson.evident.assign(rows.size(), 1);
     const std::size_t columns = matrix.columns.size(), width = matrix.candidates.size();
     for (const std::size_t row : drawn) {
@@ -221,7 +228,7 @@ Lesson lesson_of(const Matrix& matrix, std::span<const std::size_t> rows, std::s
                          std::span(matrix.drawn->supported).subspan(row * width, width), lesson.matrix);
         lesson.evident.resize(lesson.matrix.rows(), row < matrix.drawn->alike);
     }
-    lesson.weight = rows.size() * options.measured_weight + lesson.matrix.rows() - rows.size();
+    lesson.weight = rows.size() * weight + lesson.matrix.rows() - rows.size();
     return lesson;
 }
 

@@ -27,6 +27,10 @@ std::vector<Tree> learn_sizes(const Matrix& matrix, std::span<const std::size_t>
 /// Whether tests may ask for a relaxing category.
 bool has_relaxing(const Matrix& matrix);
 
+/// Predicted problems that a measured one counts for: as many as there are for each, at least two and at most
+/// `LearnOptions::measured_weight`. The fewer were measured, the less forests know of others.
+std::size_t weight_of(const Matrix& matrix, const LearnOptions& options);
+
 /// The problems of `rows` with their losses, several times as heavy and by the matrix's weights, then those of `drawn`
 /// with predicted ones. `predicted`: drawn problems x candidates.
 Lesson lesson_of(const Matrix& matrix, std::span<const std::size_t> rows, std::span<const std::size_t> drawn,

@@ -17,7 +17,7 @@ struct LearnOptions {
     bool part_relaxed = true;         ///< a relaxing category parts trees as an optional one does
     std::size_t least_problems = 5;   ///< measured in a leaf, here or on devices that are alike
     std::size_t drawn = 5000;         ///< problems of the domain whose times are predicted
-    std::size_t measured_weight = 8;  ///< predicted problems that a measured one counts for
+    std::size_t measured_weight = 8;  ///< predicted problems that a measured one counts for at most (`weight_of`)
     std::size_t trees = 32;           ///< of a forest
     std::size_t combinations = 16;    ///< of sizes, that a forest's trees may ask for
 };

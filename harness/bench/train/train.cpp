@@ -203,8 +203,8 @@ Trained train(const Family& family, const DeviceInfo& device, std::span<const Ca
     LearnOptions learn = options.learn;
     matrix.drawn = draw_problems_for(family, device, matrix, learn.drawn);
     if (options.mix)
-        trained.weighting = weigh(family, device.key, *options.mix, matrix.drawn->count / learn.measured_weight, matrix,
-                                  trained.evidence.notices);
+        trained.weighting = weigh(family, device.key, *options.mix, matrix.drawn->count / weight_of(matrix, learn),
+                                  matrix, trained.evidence.notices);
     if (options.evaluate) {
         trained.validation = cross_validate(matrix, learn);
         const CrossValidation& validation = trained.validation;

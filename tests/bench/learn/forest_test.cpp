@@ -153,6 +153,18 @@ TEST(Distil, TakesWhatIsDrawnForLessThanWhatIsMeasured) {
         EXPECT_EQ(lesson.matrix.state(p, 0), p < lesson.measured ? CellState::measured : CellState::imputed);
 }
 
+TEST(Distil, TakesMeasuredProblemsForTheLessTheMoreThereAre) {
+    const Matrix matrix = by_product();
+    const auto weight = [&](std::size_t drawn_for_each, std::size_t most = 8) {
+        return weight_of(matrix, {.drawn = drawn_for_each * matrix.rows(), .measured_weight = most});
+    };
+    EXPECT_EQ(weight(100), 8U);
+    EXPECT_EQ(weight(5), 5U);
+    EXPECT_EQ(weight(1), 2U) << "measured ones are never worth less";
+    EXPECT_EQ(weight(0), 2U) << "nothing is drawn";
+    EXPECT_EQ(weight(5, 1), 1U) << "as was asked for";
+}
+
 TEST(Pairs, AreNamedAndComputedForEveryProblem) {
     const auto columns = columns_of(synthetic::family());
     ASSERT_EQ(columns.size(), 7U);
