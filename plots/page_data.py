@@ -109,11 +109,13 @@ class Leaves:
 
 
 def pick(choice: Choice | None, variants: Words, configurations: Words, leaves: Leaves) -> list:
-    """Variant, configuration, time, leaf, and why its regret is none or that of a failure; nothing if none is known."""
+    """Variant, configuration, time, leaf, and why its regret is none or that of a failure, if it is; nothing if none is
+    known."""
     if choice is None or not choice.variant:
         return []
+    reason = [choice.reason] if choice.reason else []
     return [variants(choice.variant), configurations(choice.configuration), digits(choice.time),
-            leaves(choice) if choice.tree_device else -1, choice.reason]
+            leaves(choice) if choice.tree_device else -1, *reason]
 
 
 def problem_columns(family: Family, rows: list[dict], features: list[dict], variants: Words, configurations: Words,

@@ -17,7 +17,7 @@ const readProblems = (part, data, unseen) => {
     const counters = part.counters?.[row] || [];
     const choices = best.filter((entry) => !apart.has(entry.variant));
     const own = choices.filter((entry) => !entry.disturbed);  // disturbed ones win nothing
-    const [variant, configuration, time, leaf, reason] = part.pick[row] || [];
+    const [variant, configuration, time, leaf, reason = ""] = part.pick[row] || [];
     const pick = variant === undefined ? null : { variant, configuration, time, reason, leaf: data.leaves[leaf] };
     return { values, best, own, winner: own[0], disturbed: choices.filter((entry) => entry.disturbed), unseen, floor: part.floor[row], bytes: part.cost[row][0], ops: part.cost[row][1],
              transfer: part.transfer[row], pick, regret: part.regret[row],

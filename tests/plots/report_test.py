@@ -372,9 +372,9 @@ class OtherResults(ReportCase):
         self.assertEqual([(leaf["drawn"], leaf["device"], leaf["problems"]) for leaf in family["leaves"]],
                          [(0, "test-gpu", 6), (1, "test-gpu", 6)])
         picks = [(family["variants"][pick[0]], *pick[2:]) for part in ("grid", "unseen") for pick in family[part]["pick"]]
-        self.assertEqual(picks, [("shared_atomics", 51.2, 0, ""), ("global_atomics", digits(2**20 / 10), 1, ""),
+        self.assertEqual(picks, [("shared_atomics", 51.2, 0), ("global_atomics", digits(2**20 / 10), 1),
                                  ("shared_atomics", None, 0, "the pick has no record"),
-                                 ("global_atomics", digits(2**21 / 10), 1, "")])
+                                 ("global_atomics", digits(2**21 / 10), 1)])
         self.assertEqual([family[part]["regret"] for part in ("grid", "unseen")], [[1, 2], [None, 2]])
         self.assertIn("1.250", self.page().text)
 
