@@ -207,9 +207,8 @@ private:
 }  // namespace
 
 std::size_t weight_of(const Matrix& matrix, const LearnOptions& options) {
-    const std::size_t most = std::max<std::size_t>(options.measured_weight, 1);
     const std::size_t for_each = options.drawn / std::max<std::size_t>(matrix.rows(), 1);
-    return std::clamp(for_each, std::min<std::size_t>(2, most), most);
+    return std::min(std::max<std::size_t>(for_each, 2), options.measured_weight);
 }
 
 Lesson lesson_of(const Matrix& matrix, std::span<const std::size_t> rows, std::span<const std::size_t> drawn,

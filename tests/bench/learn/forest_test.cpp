@@ -153,7 +153,7 @@ TEST(Distil, TakesWhatIsDrawnForLessThanWhatIsMeasured) {
         EXPECT_EQ(lesson.matrix.state(p, 0), p < lesson.measured ? CellState::measured : CellState::imputed);
 }
 
-TEST(Distil, TakesMeasuredProblemsForTheLessTheMoreThereAre) {
+TEST(Distil, FewMeasuredProblemsWeighMore) {
     const Matrix matrix = by_product();
     const auto weight = [&](std::size_t drawn_for_each, std::size_t most = 8) {
         return weight_of(matrix, {.drawn = drawn_for_each * matrix.rows(), .measured_weight = most});
