@@ -11,7 +11,7 @@ if(NOT ESPALIER_SANITIZE)  # it is long there, as those of k-NN below; variants_
   espalier_test_sources(distance_test split_products_test.cpp)
 endif()
 espalier_test(smallest_k_test espalier_all_variants_executor)
-espalier_test_sources(smallest_k_test smallest_k_rows_test.cpp)
+espalier_test_sources(smallest_k_test smallest_k_bounds_test.cpp smallest_k_rows_test.cpp)
 espalier_test(coherent_sum_test espalier_all_variants_executor)
 if(ESPALIER_CUDA)
   # The same tests over the variants that nvcc compiled: they run where there is a GPU.

@@ -95,15 +95,15 @@ public:
 
     /// `count` elements of the row, of which the first has the index `first`.
     void scan_block(const float* values, std::int64_t first, std::int64_t count) {
-        std::int64_t probed = 0;
+        std::int64_t begin = 0;
         if (!this->first().limited) {
-            bound(values, count);
+            if (bound(values, count)) begin = scan_k(values, first, count);
         } else if (!falling_) {
-            probed = std::min(count, kProbe);
-            falling_ = scan_part(values, first, 0, probed) * kDense > probed;
+            begin = std::min(count, kProbe);
+            falling_ = scan_part(values, first, 0, begin) * kDense > begin;
         }
-        if (falling_) falling_ = bound(values + probed, count - probed);
-        scan_part(values, first, probed, count);
+        if (falling_) falling_ = bound(values + begin, count - begin);
+        scan_part(values, first, begin, count);
     }
 
     void clear() {
@@ -140,15 +140,27 @@ private:
 
     /// Elements begin..end-1 of a block. Returns how many became candidates.
     std::int64_t scan_part(const float* values, std::int64_t first, std::int64_t begin, std::int64_t end) {
-        const List& list = this->first();
-        // Where a number limits, what is smaller is no NaN, and its comparison says it all.
-        const bool by_number = list.limited && list.limit_value == list.limit_value;
         const auto step = [=](const float* of, std::int64_t from, std::int64_t to, List& candidates,
-                              std::int64_t room) {
-            return by_number ? Kernel::scan_below(of, first, from, to, candidates, room)
-                             : Kernel::scan_all(of, first, from, to, candidates, room);
-        };
+                              std::int64_t room) { return scan_some(of, first, from, to, candidates, room); };
         return this->scan_by(step, values, begin, end);
+    }
+
+    /// As Kernel::scan_all. Where a number limits, what is smaller is no NaN, and its comparison says it all.
+    static std::int64_t scan_some(const float* values, std::int64_t first, std::int64_t begin, std::int64_t end,
+                                  List& list, std::int64_t room) {
+        const bool by_number = list.limited && list.limit_value == list.limit_value;
+        return by_number ? Kernel::scan_below(values, first, begin, end, list, room)
+                         : Kernel::scan_all(values, first, begin, end, list, room);
+    }
+
+    /// The elements of a row's first block, which is bounded, until k of them are listed. Of equals the earlier ones
+    /// count, so later ones at the bound are left out: where values are few, most of a row may lie there. Returns where
+    /// it stopped.
+    std::int64_t scan_k(const float* values, std::int64_t first, std::int64_t count) {
+        List& list = this->list(0);
+        const std::int64_t begin = scan_some(values, first, 0, count, list, k_ - 1);
+        if (list.count >= k_) this->bound_by(0, list.limit - 2);
+        return begin;
     }
 
     /// Returns whether the limit is another one after.
