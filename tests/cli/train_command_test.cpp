@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "harness/bench/records/results.hpp"
@@ -93,9 +95,9 @@ TEST_F(TrainCommand, TreesAloneAreTheSameTrees) {
 
 // Of committed results: invented ones give a tree of one leaf, which does not say it.
 TEST_F(TrainCommand, PredictsAsManyProblemsAsItIsTold) {
-    const std::string command = "train --trees --family distance --device cpu-graniterapids-avx512vnni-2t --results " +
+    const std::string command = "train --trees --family distance --device cpu-emeraldrapids-generic-2t --results " +
                                 quoted(ESPALIER_RESULTS) + " --output " + quoted(folder_ / "selectors");
-    const std::string file = folder_ / "selectors/distance/cpu-graniterapids-avx512vnni-2t.tree";
+    const std::string file = folder_ / "selectors/distance/cpu-emeraldrapids-generic-2t.tree";
     ASSERT_EQ(run_espalier(folder_, command + " --predicted 300").code, 0);
     expect_holds(read_bytes(file), {"\"predicted_problems\": 300,"});
     EXPECT_EQ(run_espalier(folder_, command + " --predicted 300 --check").code, 0);
@@ -334,6 +336,41 @@ TEST_F(TrainCommand, ShipsTheTreeOfARelativeThatChoosesBetter) {
     ASSERT_EQ(train("--device cpu-avx512-64t").code, 0);
     EXPECT_TRUE(std::filesystem::exists(selector(brief.key)));
     EXPECT_FALSE(entry().contains("shipped"));
+}
+
+/// The variant that most of a tree's problems are given to.
+std::string most_chosen(const std::string& tree) {
+    std::map<std::string, int> problems;
+    const auto file = nlohmann::json::parse(tree);
+    for (const auto& node : file.at("nodes"))
+        if (node.contains("leaf"))
+            problems[node.at("ranking").at(0).at("variant").get<std::string>()] += node.at("problems").get<int>();
+    return std::ranges::max_element(problems, {}, [](const auto& entry) { return entry.second; })->first;
+}
+
+// What a variant costs that a device never tried its own times do not say, however well its own tree chooses by them.
+TEST_F(TrainCommand, ShipsTheTreeOfARelativeThatTriedMore) {
+    const Family& family = *find_family("convolution_2d");
+    const auto devices = invented_devices();
+    const DeviceInfo brief = *std::ranges::find(devices, "cpu-avx512-64t", &DeviceInfo::key);
+    const std::vector<std::string> all = family.default_problems(brief.kind, Effort::standard);
+    DeviceInfo like = brief;
+    like.key = "cpu-avx512-64t-like";
+    save_results(results_ / like.key, {.device = like, .cases = invented_sweep(family, like, all, 8)});
+    ASSERT_EQ(train("--device cpu-avx512-64t-like").code, 0);
+    ASSERT_EQ(train("--device cpu-avx512-64t").code, 0);
+    ASSERT_TRUE(std::filesystem::exists(selector(brief.key))) << "other choices are fast there";
+
+    const std::string untried = most_chosen(read_bytes(selector(like.key)));
+    DeviceResults swept = load_results(results_ / brief.key);
+    std::erase_if(swept.cases, [&](const CaseRecord& record) { return record.variant == untried; });
+    save_results(results_ / brief.key, swept);
+    const auto left = train("--device cpu-avx512-64t");
+    ASSERT_EQ(left.code, 0) << left.err;
+    expect_holds(left.err, {"convolution_2d: the tree of cpu-avx512-64t-like is used: it rests on ",
+                            (untried + " were never tried here: sweep again").c_str()});
+    EXPECT_FALSE(std::filesystem::exists(selector(brief.key)));
+    EXPECT_EQ(train("--device cpu-avx512-64t --check").code, 0);
 }
 
 TEST_F(TrainCommand, RefusesHoles) {

@@ -1,5 +1,7 @@
 #include "harness/bench/learn/in_family.hpp"
 
+#include <algorithm>
+
 #include "kernels/core/pair.hpp"
 
 namespace espalier::bench::learn {
@@ -51,6 +53,16 @@ std::string name_of(const Family& family, const Choice& candidate) {
 Support supports(const Family& family, const DeviceInfo& device, const std::string& problem, const Choice& candidate) {
     const auto [variant, configuration] = candidate;
     return family.supports(variant, problem, family.variants()[variant].configurations[configuration], device);
+}
+
+bool supports_any(const Family& family, const DeviceInfo& device, std::span<const std::string> problems,
+                  std::size_t variant) {
+    const std::size_t configurations = family.variants()[variant].configurations.size();
+    return std::ranges::any_of(problems, [&](const std::string& problem) {
+        for (std::size_t c = 0; c < configurations; ++c)
+            if (supports(family, device, problem, {variant, c})) return true;
+        return false;
+    });
 }
 
 }  // namespace espalier::bench::learn

@@ -33,4 +33,8 @@ std::string name_of(const Family& family, const Choice& candidate);
 /// unsupported what did not fit its memory.
 Support supports(const Family& family, const DeviceInfo& device, const std::string& problem, const Choice& candidate);
 
+/// Whether it runs any of the problems by any configuration of a variant.
+bool supports_any(const Family& family, const DeviceInfo& device, std::span<const std::string> problems,
+                  std::size_t variant);
+
 }  // namespace espalier::bench::learn

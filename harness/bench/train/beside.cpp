@@ -23,18 +23,14 @@ namespace fs = std::filesystem;
 /// reading them refuses.
 bool has_untried(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records) try {
     std::set<std::string_view> tried;
-    std::set<std::string> problems;
-    for (const CaseRecord& record : records) tried.insert(record.variant), problems.insert(record.problem);
-    if (problems.size() < kLeastShared) return false;
+    std::set<std::string> distinct;
+    for (const CaseRecord& record : records) tried.insert(record.variant), distinct.insert(record.problem);
+    if (distinct.size() < kLeastShared) return false;
+    const std::vector<std::string> problems(distinct.begin(), distinct.end());
     for (std::size_t v = 0; v < family.variants().size(); ++v) {
         const VariantInfo& variant = family.variants()[v];
-        if (!variant.choosable() || tried.contains(variant.name)) continue;
-        const auto runs = [&](const std::string& problem) {
-            for (std::size_t c = 0; c < variant.configurations.size(); ++c)
-                if (supports(family, device, problem, {v, c})) return true;
-            return false;
-        };
-        if (std::ranges::any_of(problems, runs)) return true;
+        if (variant.choosable() && !tried.contains(variant.name) && supports_any(family, device, problems, v))
+            return true;
     }
     return false;
 } catch (const BadProblem&) {

@@ -1,10 +1,12 @@
 #include "harness/bench/train/relatives.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <tuple>
 
 #include "harness/base/files/read_file.hpp"
+#include "harness/bench/learn/in_family.hpp"
 #include "harness/bench/train/decisions.hpp"
 #include "kernels/dispatch/similar_trees.hpp"
 #include "kernels/json/bad_data.hpp"
@@ -24,6 +26,13 @@ std::map<std::string, fs::path> trees_in(std::span<const fs::path> folders, cons
     return files;
 }
 
+bool ranks_any(const TreeFile& tree, const std::set<std::string>& variants) {
+    return std::ranges::any_of(tree.nodes, [&](const TreeFile::Node& node) {
+        return std::ranges::any_of(node.ranking,
+                                   [&](const TreeFile::Choice& choice) { return variants.contains(choice.variant); });
+    });
+}
+
 }  // namespace
 
 int problems_of(const TreeFile& tree) {
@@ -32,8 +41,19 @@ int problems_of(const TreeFile& tree) {
     return problems;
 }
 
+std::set<std::string> untried_variants(const Trained& own, const DeviceInfo& device) {
+    std::set<std::string> untried;
+    for (std::size_t v = 0; v < own.family->variants().size(); ++v) {
+        const VariantInfo& variant = own.family->variants()[v];
+        if (variant.choosable() && own.evidence.source_ids[v].empty() &&
+            supports_any(*own.family, device, own.evidence.matrix.problems, v))
+            untried.emplace(variant.name);
+    }
+    return untried;
+}
+
 std::optional<RelativeTree> nearest_relative(std::span<const fs::path> folders, const std::string& family,
-                                             const DeviceInfo& device) {
+                                             const DeviceInfo& device, const std::set<std::string>& wanted) {
     const DeviceTraits traits = traits_of(device);
     std::optional<RelativeTree> nearest;
     std::tuple<std::int64_t, int> rank;
@@ -43,6 +63,7 @@ std::optional<RelativeTree> nearest_relative(std::span<const fs::path> folders, 
         try {
             const TreeFile tree = read_tree(*text);
             if (tree.device.kind != device.kind || tree.family != family) continue;
+            if (!wanted.empty() && !ranks_any(tree, wanted)) continue;
             DeviceTraits trained = tree.device;
             trained.microarchitecture = tree.microarchitecture;
             const std::tuple<std::int64_t, int> its{dissimilarity(traits, trained), -problems_of(tree)};
@@ -57,24 +78,32 @@ std::optional<RelativeTree> nearest_relative(std::span<const fs::path> folders, 
 }
 
 std::optional<BesideRelative> beside_relative(const Trained& own, const DeviceInfo& device,
-                                              const RelativeTree& relative) {
+                                              const RelativeTree& relative, const std::set<std::string>& untried) {
     const std::vector<double>& held_out = own.evaluation.held_out.logs;
     const auto decisions = held_out.empty() ? std::nullopt : decisions_of(relative.text, own, device);
     if (!decisions) return std::nullopt;
     double ours = 0, its = 0;
     BesideRelative cost;
     for (std::size_t p = 0; p < held_out.size(); ++p) {
-        if (std::isnan(held_out[p]) || std::isnan(decisions->logs[p])) continue;
-        ours += held_out[p], its += decisions->logs[p], ++cost.problems;
+        const std::string& choice = decisions->choices[p];
+        if (untried.contains(choice.substr(0, choice.find(' '))))
+            ++cost.untried;
+        else if (std::isnan(held_out[p]) || std::isnan(decisions->logs[p]))
+            ++cost.unmeasured;
+        else
+            ours += held_out[p], its += decisions->logs[p], ++cost.problems;
     }
-    if (10 * cost.problems < 9 * held_out.size() || cost.problems == 0) return std::nullopt;
+    if (cost.problems == 0) return cost;
     const auto count = static_cast<double>(cost.problems);
     cost.own = std::exp(ours / count), cost.relative = std::exp(its / count);
     return cost;
 }
 
 bool is_better(const RelativeTree& relative, const BesideRelative& cost, const Trained& own) {
-    return relative.problems > static_cast<int>(own.evidence.matrix.rows()) && cost.relative < cost.own;
+    const std::size_t problems = own.evidence.matrix.rows();
+    if (relative.problems < 2 * static_cast<int>(problems)) return false;
+    if (10 * cost.untried >= problems) return true;
+    return 10 * cost.unmeasured <= problems && cost.relative < cost.own;
 }
 
 }  // namespace espalier::bench::learn

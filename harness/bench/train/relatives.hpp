@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 
@@ -20,25 +21,32 @@ struct RelativeTree {
 /// That a tree's leaves rest on.
 int problems_of(const TreeFile& tree);
 
+/// The variants that the library may choose and the device would run, but that it has no time of, and none lent.
+std::set<std::string> untried_variants(const Trained& own, const DeviceInfo& device);
+
 /// Among the files <family>/<device-key>.tree of the folders, the later ones' in place of the earlier ones' of the same
 /// device: the tree of another device that the library would ask first on this one
-/// (kernels/dispatch/similar_trees.hpp). What cannot be read as a tree is passed over.
+/// (kernels/dispatch/similar_trees.hpp), of those that rank any of `wanted`, unless there is none of it. What cannot be
+/// read as a tree is passed over.
 std::optional<RelativeTree> nearest_relative(std::span<const std::filesystem::path> folders, const std::string& family,
-                                             const DeviceInfo& device);
+                                             const DeviceInfo& device, const std::set<std::string>& wanted);
 
 /// What both cost on the problems that were measured on the device, geometric means.
 struct BesideRelative {
-    double own = 1;       ///< of trees that had not seen the problem
-    double relative = 1;  ///< of the relative's, which has seen no time of this device
-    std::size_t problems = 0;
+    double own = 1;              ///< of trees that had not seen the problem
+    double relative = 1;         ///< of the relative's, which has seen no time of this device
+    std::size_t problems = 0;    ///< where both have a time
+    std::size_t untried = 0;     ///< where the relative's choice is a variant that was never tried here
+    std::size_t unmeasured = 0;  ///< where it has no time for another reason
 };
 
-/// Nothing without held-out figures, and if the relative's choices have no time on a tenth of the problems or more:
-/// what was not measured here nobody can judge.
+/// Nothing without held-out figures, or where the relative's text is no tree of this family.
 std::optional<BesideRelative> beside_relative(const Trained& own, const DeviceInfo& device,
-                                              const RelativeTree& relative);
+                                              const RelativeTree& relative, const std::set<std::string>& untried);
 
-/// Whether the relative's tree is to be shipped for the device: it rests on more problems, and costs less here.
+/// Whether the relative's tree is to be shipped for the device: it rests on twice as many problems, and either costs
+/// less here or chooses what was never tried here for a tenth of the problems or more, of which the device's own times
+/// say nothing. Where a tenth has no time for other reasons nobody can judge.
 bool is_better(const RelativeTree& relative, const BesideRelative& cost, const Trained& own);
 
 }  // namespace espalier::bench::learn

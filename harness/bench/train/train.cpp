@@ -163,9 +163,9 @@ void learn_as(std::string_view tree, LearnOptions& options) try {
 }
 
 /// A device of which little was measured is not to choose worse than without a tree of its own: where the tree that the
-/// library would ask then rests on more problems and costs less on what was measured here, that one is shipped, and
-/// this is what selector.json says of it; else null. GPUs whose results lie together have learned from each other, and
-/// no tree is judged by times that it has seen.
+/// library would ask then is better (relatives.hpp), that one is shipped, and this is what selector.json says of it;
+/// else null. GPUs whose results lie together have learned from each other, and no tree is judged by times that it has
+/// seen.
 ordered_json shipped_instead(const Trained& own, const DeviceInfo& device, const TrainingFolders& folders,
                              std::vector<std::string>& notices) {
     std::vector<fs::path> trees{folders.output};
@@ -174,18 +174,22 @@ ordered_json shipped_instead(const Trained& own, const DeviceInfo& device, const
     const std::string family(own.family->name());
     // Without its own one a device that has a committed tree is asked that: the one of more problems is kept.
     if (trees.size() > 1 && fs::exists(trees.front() / family / (device.key + ".tree"))) return nullptr;
-    const auto relative = nearest_relative(trees, family, device);
-    const auto cost = relative ? beside_relative(own, device, *relative) : std::nullopt;
+    const std::set<std::string> untried = untried_variants(own, device);
+    const auto relative = nearest_relative(trees, family, device, untried);
+    const auto cost = relative ? beside_relative(own, device, *relative, untried) : std::nullopt;
     if (!cost || !is_better(*relative, *cost, own)) return nullptr;
-    notices.push_back(
-        fmt::format("{}: the tree of {} is used: it rests on {} problems, and costs {:.3f} on {} of this device; its "
-                    "own rests on {}, and costs {:.3f} on those that it had not seen",
-                    family, relative->device_key, relative->problems, cost->relative, cost->problems,
-                    own.evidence.matrix.rows(), cost->own));
-    return {{"device_key", relative->device_key},
-            {"problems", relative->problems},
-            {"regret_geomean", rounded(cost->relative)},
-            {"own_held_out", rounded(cost->own)}};
+    const std::size_t problems = own.evidence.matrix.rows();
+    notices.push_back(fmt::format(
+        "{}: the tree of {} is used: it rests on {} problems, and costs {:.3f} on {} of this device; its own rests on "
+        "{}, and costs {:.3f} on those that it had not seen{}",
+        family, relative->device_key, relative->problems, cost->relative, cost->problems, problems, cost->own,
+        untried.empty() ? "" : fmt::format("; {} were never tried here: sweep again", fmt::join(untried, ", "))));
+    ordered_json shipped{{"device_key", relative->device_key},
+                         {"problems", relative->problems},
+                         {"regret_geomean", rounded(cost->relative)},
+                         {"own_held_out", rounded(cost->own)}};
+    if (cost->untried > 0) shipped["untried_choices"] = cost->untried;
+    return shipped;
 }
 
 /// Whether selector.json says that another device's tree is shipped: without an evaluation that stays as it is.
