@@ -6,7 +6,7 @@ from evidence import between, number, paragraph, table
 from regular_files import read_json
 
 BEGIN, END = "<!-- begin figures: plots/documents.py -->\n", "<!-- end figures -->"
-HEADER = ("leaves", "unseen", "by time", "predicted", "by time", "held out", "best single, nearest, scikit-learn", "choice")
+HEADER = ("leaves", "unseen", "predicted", "held out", "best single, nearest", "choice")
 TARGETS = {"regret_geomean": 1.02, "regret_p90": 1.06, "regret_max": 1.25}
 
 
@@ -24,13 +24,13 @@ def held_out(figures: dict | None) -> str:
     return f"**{mean(figures)}**" if meets_targets(figures) else mean(figures)
 
 
-def unseen(figures: dict | None) -> tuple[str, str]:
-    """Of problems that nothing was trained on (`espalier judge`), bold where the targets are met; and weighted by time."""
+def unseen(figures: dict | None) -> str:
+    """Of problems that nothing was trained on (`espalier judge`), bold where the targets are met; then weighted by time."""
     if not figures or not figures["problems"]:
-        return number(None), number(None)
+        return number(None)
     text = f"{figures['regret_geomean']:.3f}, {figures['regret_p90']:.3f}, {figures['p99']:.3f}"
     met = figures["regret_geomean_interval"][1] <= 1.02 and figures["regret_p90"] <= 1.06 and figures["p99"] <= 1.25
-    return (f"**{text}**" if met else text) + f" of {figures['problems']}", f"{figures['time_weighted']:.3f}"
+    return (f"**{text}**" if met else text) + f"; {figures['time_weighted']:.3f} of {figures['problems']}"
 
 
 def leaves_a_choice(found: dict) -> bool:
@@ -39,10 +39,10 @@ def leaves_a_choice(found: dict) -> bool:
 
 
 def device_rows(title: str, families: dict) -> list[list]:
-    others = ("held_out_best_single", "held_out_nearest_neighbour", "held_out_sklearn")
+    others = ("held_out_best_single", "held_out_nearest_neighbour")
     return [[f"**{title}**"]] + [
-        [family, found["leaves"], *unseen(found.get("unseen")),
-         *unseen(found.get("unseen_predicted")), held_out(found["held_out"]),
+        [family, found["leaves"], unseen(found.get("unseen")), unseen(found.get("unseen_predicted")),
+         held_out(found["held_out"]),
          ", ".join(mean(found[other]) for other in others), number(found["dispatch_ns"])]
         for family, found in families.items() if leaves_a_choice(found)]
 
