@@ -20,9 +20,10 @@ protected:
         for (const DeviceInfo& device : invented_devices()) save_sweep(family, device, 3);
     }
 
-    void save_sweep(const Family& family, const DeviceInfo& device, std::uint64_t seed) const {
+    void save_sweep(const Family& family, const DeviceInfo& device, std::uint64_t seed,
+                    Effort effort = Effort::quick) const {
         DeviceResults results{.device = device};
-        results.cases = invented_sweep(family, device, family.default_problems(device.kind, Effort::quick), seed);
+        results.cases = invented_sweep(family, device, family.default_problems(device.kind, effort), seed);
         save_results(results_ / device.key, results);
     }
 
@@ -307,9 +308,7 @@ TEST_F(TrainCommand, ShipsTheTreeOfARelativeThatChoosesBetter) {
     save_results(results_ / brief.key, swept);
     DeviceInfo like = brief;
     like.key = "cpu-avx512-64t-like";
-    const auto sweep_like = [&](std::uint64_t seed) {
-        save_results(results_ / like.key, {.device = like, .cases = invented_sweep(family, like, all, seed)});
-    };
+    const auto sweep_like = [&](std::uint64_t seed) { save_sweep(family, like, seed, Effort::standard); };
     sweep_like(3);  // the same choices are fast there
     const auto entry = [&] {
         const auto summary = nlohmann::json::parse(read_bytes((results_ / brief.key / "selector.json").string()));
@@ -353,10 +352,9 @@ TEST_F(TrainCommand, ShipsTheTreeOfARelativeThatTriedMore) {
     const Family& family = *find_family("convolution_2d");
     const auto devices = invented_devices();
     const DeviceInfo brief = *std::ranges::find(devices, "cpu-avx512-64t", &DeviceInfo::key);
-    const std::vector<std::string> all = family.default_problems(brief.kind, Effort::standard);
     DeviceInfo like = brief;
     like.key = "cpu-avx512-64t-like";
-    save_results(results_ / like.key, {.device = like, .cases = invented_sweep(family, like, all, 8)});
+    save_sweep(family, like, 8, Effort::standard);
     ASSERT_EQ(train("--device cpu-avx512-64t-like").code, 0);
     ASSERT_EQ(train("--device cpu-avx512-64t").code, 0);
     ASSERT_TRUE(std::filesystem::exists(selector(brief.key))) << "other choices are fast there";

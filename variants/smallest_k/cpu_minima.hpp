@@ -159,7 +159,7 @@ private:
     std::int64_t scan_k(const float* values, std::int64_t first, std::int64_t count) {
         List& list = this->list(0);
         const std::int64_t begin = scan_some(values, first, 0, count, list, k_ - 1);
-        if (list.count >= k_) this->bound_by(0, list.limit - 2);
+        if (list.count >= k_) this->bound_by(0, list.limit - 2);  // the limit is one beyond the bound, and is it now
         return begin;
     }
 

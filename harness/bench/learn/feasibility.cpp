@@ -26,12 +26,8 @@ std::string declined(const Family& family, const DeviceInfo& device, const Matri
 /// Whether anything of ours computes the problem there. What nothing computes lies beyond the family's
 /// documented limits, and the library says so.
 bool computable(const Family& family, const DeviceInfo& device, const std::string& problem) {
-    for (std::size_t v = 0; v < family.variants().size(); ++v) {
-        const VariantInfo& info = family.variants()[v];
-        if (!info.choosable()) continue;
-        for (const Configuration& configuration : info.configurations)
-            if (family.supports(v, problem, configuration, device)) return true;
-    }
+    for (std::size_t v = 0; v < family.variants().size(); ++v)
+        if (family.variants()[v].choosable() && supports_any(family, device, {&problem, 1}, v)) return true;
     return false;
 }
 

@@ -88,9 +88,7 @@ std::optional<BesideRelative> beside_relative(const Trained& own, const DeviceIn
         const std::string& choice = decisions->choices[p];
         if (untried.contains(choice.substr(0, choice.find(' '))))
             ++cost.untried;
-        else if (std::isnan(held_out[p]) || std::isnan(decisions->logs[p]))
-            ++cost.unmeasured;
-        else
+        else if (!std::isnan(held_out[p]) && !std::isnan(decisions->logs[p]))
             ours += held_out[p], its += decisions->logs[p], ++cost.problems;
     }
     if (cost.problems == 0) return cost;
@@ -103,7 +101,7 @@ bool is_better(const RelativeTree& relative, const BesideRelative& cost, const T
     const std::size_t problems = own.evidence.matrix.rows();
     if (relative.problems < 2 * static_cast<int>(problems)) return false;
     if (10 * cost.untried >= problems) return true;
-    return 10 * cost.unmeasured <= problems && cost.relative < cost.own;
+    return 10 * cost.problems >= 9 * problems && cost.relative < cost.own;
 }
 
 }  // namespace espalier::bench::learn

@@ -33,11 +33,10 @@ std::optional<RelativeTree> nearest_relative(std::span<const std::filesystem::pa
 
 /// What both cost on the problems that were measured on the device, geometric means.
 struct BesideRelative {
-    double own = 1;              ///< of trees that had not seen the problem
-    double relative = 1;         ///< of the relative's, which has seen no time of this device
-    std::size_t problems = 0;    ///< where both have a time
-    std::size_t untried = 0;     ///< where the relative's choice is a variant that was never tried here
-    std::size_t unmeasured = 0;  ///< where it has no time for another reason
+    double own = 1;            ///< of trees that had not seen the problem
+    double relative = 1;       ///< of the relative's, which has seen no time of this device
+    std::size_t problems = 0;  ///< where both have a time
+    std::size_t untried = 0;   ///< where the relative's choice is a variant that was never tried here
 };
 
 /// Nothing without held-out figures, or where the relative's text is no tree of this family.
@@ -46,7 +45,7 @@ std::optional<BesideRelative> beside_relative(const Trained& own, const DeviceIn
 
 /// Whether the relative's tree is to be shipped for the device: it rests on twice as many problems, and either costs
 /// less here or chooses what was never tried here for a tenth of the problems or more, of which the device's own times
-/// say nothing. Where a tenth has no time for other reasons nobody can judge.
+/// say nothing. Costs of less than nine tenths of the problems judge nothing.
 bool is_better(const RelativeTree& relative, const BesideRelative& cost, const Trained& own);
 
 }  // namespace espalier::bench::learn

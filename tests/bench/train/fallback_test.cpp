@@ -226,6 +226,7 @@ TEST(Fallback, CostsAtMostATenthOnEverySweptCpu) {
         costs.push_back({without_kind(key), name, cost.regret, cost.baseline});
         EXPECT_LE(cost.regret, most_cost(key, cost)) << name << " on " << key;
         EXPECT_LE(10 * cost.unknown, matrix.rows()) << name << " on " << key << ": too few are known";
+        EXPECT_GE(2 * cost.problems, matrix.rows()) << name << " on " << key << ": too many are given to untried ones";
         ++judged;
     });
     if (judged == 0) GTEST_SKIP() << "no CPU's results are committed";
