@@ -47,6 +47,20 @@ stage() {
 # note TEXT: a line of the closing table for something that was left out, and why.
 note() { stages+=("$(printf '%8s %10s  %s' - - "$*")"); }
 
+deadline=0  # in seconds since the script's start; 0: none
+
+# in_time COMMAND...: runs it as long as the deadline allows. To be late is no failure, but a line of the table.
+in_time() {
+    if ! ((deadline)); then "$@"; return; fi
+    local left=$((deadline - SECONDS)) status=124 how='left out'
+    if ((left > 0)); then
+        how='not ended' status=0
+        timeout --kill-after=60 "$left" "$@" || status=$?
+    fi
+    ((status == 124)) || return "$status"
+    note "$current_stage: $how, because $deadline s were over"
+}
+
 stage_summary() {
     local status=$?
     trap - EXIT
