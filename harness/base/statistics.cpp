@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <boost/math/distributions/binomial.hpp>
+#include <charconv>
 #include <cstddef>
+#include <iterator>
 
 namespace espalier::bench {
 namespace {
@@ -32,6 +34,13 @@ std::vector<double> ratios(std::span<const double> numerators, std::span<const d
     std::vector<double> result(std::min(numerators.size(), denominators.size()));
     for (std::size_t i = 0; i < result.size(); ++i) result[i] = numerators[i] / denominators[i];
     return result;
+}
+
+double to_significant_digits(double value, int digits) {
+    char text[32];
+    const char* const end = std::to_chars(text, std::end(text), value, std::chars_format::scientific, digits - 1).ptr;
+    std::from_chars(text, end, value);
+    return value;
 }
 
 }  // namespace espalier::bench

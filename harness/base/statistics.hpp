@@ -21,4 +21,7 @@ MedianInterval median_interval(std::span<const double> samples, double confidenc
 /// Element by element, as far as both go: paired ratios of two candidates.
 std::vector<double> ratios(std::span<const double> numerators, std::span<const double> denominators);
 
+/// The nearest value of so many significant digits (1 to 17): 1234.6 of three digits is 1230.
+double to_significant_digits(double value, int digits);
+
 }  // namespace espalier::bench

@@ -54,5 +54,15 @@ TEST(Ratios, PairAsFarAsBothGo) {
     EXPECT_EQ(ratios(a, b), (std::vector<double>{2, 3}));
 }
 
+TEST(SignificantDigits, GiveTheNearestValue) {
+    EXPECT_EQ(to_significant_digits(146'042.67, 4), 146'000);
+    EXPECT_EQ(to_significant_digits(146'052.67, 4), 146'100);
+    EXPECT_EQ(to_significant_digits(999'960, 4), 1'000'000);
+    EXPECT_EQ(to_significant_digits(0.00123456, 4), 0.001235);
+    EXPECT_EQ(to_significant_digits(-7, 4), -7);
+    EXPECT_EQ(to_significant_digits(0, 4), 0);
+    EXPECT_EQ(to_significant_digits(1e18, 1), 1e18);
+}
+
 }  // namespace
 }  // namespace espalier::bench

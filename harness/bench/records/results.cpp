@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "harness/base/statistics.hpp"
 #include "harness/bench/records/atomic_file.hpp"
 #include "harness/bench/records/codec.hpp"
 #include "harness/bench/records/lines.hpp"
@@ -55,6 +56,14 @@ Sealed read_single(const fs::path& path, std::string_view kind) {
     });
     if (lines == 0 || sealed.kind != kind) throw BadData(path.string() + ": holds no " + std::string(kind) + " record");
     return sealed;
+}
+
+CaseRecord shortened(CaseRecord record) {
+    constexpr int kDigits = 4;
+    for (double& sample : record.samples_ns) sample = to_significant_digits(sample, kDigits);
+    record.time_lo_ns = std::min(to_significant_digits(record.time_lo_ns, kDigits), record.time_ns);
+    record.time_hi_ns = std::max(to_significant_digits(record.time_hi_ns, kDigits), record.time_ns);
+    return record;
 }
 
 /// Whether a packed file holds these lines: packing them anew takes seconds and changes nothing.
@@ -164,7 +173,9 @@ void save_results(const fs::path& folder, const DeviceResults& results, Packing 
         const bool packed = packing == Packing::packed || is_packed(before);
         std::string lines;
         for (const CaseRecord& record : cases)
-            lines += (packed ? unsealed : seal)("case", espalier::bench::encode(record)) + '\n';
+            lines += (packed ? unsealed("case", espalier::bench::encode(shortened(record)))
+                             : seal("case", espalier::bench::encode(record))) +
+                     '\n';
         const fs::path file = packed ? folder / (family + ".jsonl.xz") : before;
         if (file == before && holds(file, lines)) continue;
         write_file_atomically(file, packed ? pack(lines) : lines);

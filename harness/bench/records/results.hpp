@@ -54,6 +54,8 @@ enum class Packing { as_it_was, packed };
 
 /// Writes the folder's files, each atomically: device.json, coverage.json and, per family that occurs in
 /// `results.cases`, <family>.jsonl (packed where it was, or always). Other families' files stay as they are.
+/// Packed samples and the ends of intervals have four significant digits, of which even quiet machines repeat two or
+/// three: more digits would be a third of a file. A case's time stays the median of the samples as they were taken.
 void save_results(const std::filesystem::path& folder, const DeviceResults& results,
                   Packing packing = Packing::as_it_was);
 

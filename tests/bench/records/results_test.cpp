@@ -25,6 +25,15 @@ std::string without_seals(std::string lines) {
     return lines;
 }
 
+/// With times that packing leaves as they are.
+CaseRecord short_record(int number) {
+    CaseRecord record = sample_record(number);
+    record.samples_ns = {1200, 1190, 1210.0 + number};
+    record.time_ns = 1200;
+    record.time_hi_ns = 1210.0 + number;
+    return record;
+}
+
 TEST(Results, DamageIsRefusedWithFileAndLine) {
     const TemporaryFolder folder;
     merge_journals({journal(folder, "a.jsonl", {sample_record(1), sample_record(2)})}, folder / "results", {});
@@ -42,7 +51,7 @@ TEST(Results, DamageIsRefusedWithFileAndLine) {
 
 TEST(Results, PackedFilesStayPackedAndHoldTheSame) {
     const TemporaryFolder folder;
-    merge_journals({journal(folder, "a.jsonl", {sample_record(1), sample_record(2)})}, folder / "results", {});
+    merge_journals({journal(folder, "a.jsonl", {short_record(1), short_record(2)})}, folder / "results", {});
     const std::filesystem::path device = folder / "results/cpu-test-2t";
     const DeviceResults plain = load_results(device);
     const std::size_t records = inspect(device).records;
@@ -55,6 +64,37 @@ TEST(Results, PackedFilesStayPackedAndHoldTheSame) {
     ASSERT_EQ(load_results(device).cases.size(), plain.cases.size());
     EXPECT_EQ(load_results(device).cases[1].samples_ns, plain.cases[1].samples_ns);
     EXPECT_EQ(inspect(device).records, records);
+}
+
+TEST(Results, PackedSamplesHaveFourDigitsAndTheirMedianAll) {
+    const TemporaryFolder folder;
+    merge_journals({journal(folder, "a.jsonl", {sample_record(1)})}, folder / "results", {});
+    const std::filesystem::path device = folder / "results/cpu-test-2t";
+    DeviceResults results = load_results(device);
+    results.cases.at(0).samples_ns = {146'042.67, 145'733.75, 0.25};
+    results.cases[0].time_ns = 145'733.75;
+    results.cases[0].time_lo_ns = 145'732.5, results.cases[0].time_hi_ns = 146'042.67;
+    save_results(device, results);
+    EXPECT_EQ(load_results(device).cases[0].samples_ns, results.cases[0].samples_ns);
+    save_results(device, results, Packing::packed);
+    const CaseRecord packed = load_results(device).cases[0];
+    EXPECT_EQ(packed.samples_ns, (std::vector<double>{146'000, 145'700, 0.25}));
+    EXPECT_EQ(packed.time_ns, 145'733.75);
+    EXPECT_EQ(packed.time_lo_ns, 145'700);
+    EXPECT_EQ(packed.time_hi_ns, 146'000);
+}
+
+TEST(Results, PackedIntervalsHoldTheTime) {
+    const TemporaryFolder folder;
+    merge_journals({journal(folder, "a.jsonl", {sample_record(1)})}, folder / "results", {});
+    const std::filesystem::path device = folder / "results/cpu-test-2t";
+    DeviceResults results = load_results(device);
+    CaseRecord& record = results.cases.at(0);
+    record.samples_ns = {145'758.5, 145'758.5};
+    record.time_lo_ns = record.time_ns = record.time_hi_ns = 145'758.5;
+    save_results(device, results, Packing::packed);
+    EXPECT_EQ(load_results(device).cases[0].time_lo_ns, 145'758.5);
+    EXPECT_EQ(load_results(device).cases[0].time_hi_ns, 145'800);
 }
 
 TEST(Results, PackedFileIsLeftAloneIfItHoldsTheSame) {
@@ -81,7 +121,7 @@ TEST(Results, PackedFileIsLeftAloneIfItHoldsTheSame) {
 
 TEST(Results, FilesThatWerePackedWithGzipAreReadAndPackedAnew) {
     const TemporaryFolder folder;
-    merge_journals({journal(folder, "a.jsonl", {sample_record(1), sample_record(2)})}, folder / "results", {});
+    merge_journals({journal(folder, "a.jsonl", {short_record(1), short_record(2)})}, folder / "results", {});
     const std::filesystem::path device = folder / "results/cpu-test-2t";
     const std::string lines = read_bytes((device / "histogram.jsonl").string());
     std::filesystem::remove(device / "histogram.jsonl");
