@@ -101,7 +101,8 @@ bool is_better(const RelativeTree& relative, const BesideRelative& cost, const T
     const std::size_t problems = own.evidence.matrix.rows();
     if (relative.problems < 2 * static_cast<int>(problems)) return false;
     if (10 * cost.untried >= problems) return true;
-    return 10 * cost.problems >= 9 * problems && cost.relative < cost.own;
+    constexpr double kGain = 1.005;  // as for a forest to be kept
+    return 10 * cost.problems >= 9 * problems && cost.relative * kGain < cost.own;
 }
 
 }  // namespace espalier::bench::learn

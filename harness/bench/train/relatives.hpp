@@ -44,8 +44,9 @@ std::optional<BesideRelative> beside_relative(const Trained& own, const DeviceIn
                                               const RelativeTree& relative, const std::set<std::string>& untried);
 
 /// Whether the relative's tree is to be shipped for the device: it rests on twice as many problems, and either costs
-/// less here or chooses what was never tried here for a tenth of the problems or more, of which the device's own times
-/// say nothing. Costs of less than nine tenths of the problems judge nothing.
+/// half a percent less here, as the own one knew nine tenths of its problems when it was judged, or chooses what was
+/// never tried here for a tenth of the problems or more, of which the device's own times say nothing. Costs of less
+/// than nine tenths of the problems judge nothing.
 bool is_better(const RelativeTree& relative, const BesideRelative& cost, const Trained& own);
 
 }  // namespace espalier::bench::learn
