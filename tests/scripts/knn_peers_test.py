@@ -39,6 +39,7 @@ class Comparison(unittest.TestCase):
         self.assertEqual([(row["status"], row["role"] == "peer") for row in rows],
                          [("ok", False), ("ok", True), ("ok", True)] * 2)
         self.assertGreaterEqual(len(rows[0]["samples_ns"]), 3)
+        self.assertEqual(records.shortened(rows[0]), rows[0])
         self.assertRegex(rows[0]["provenance"]["source_id"], "^[0-9a-f]{64}$")
         self.assertEqual(rows[1]["variant"], "peer_sklearn")
         self.assertIn("queries=50;points=400;dims=6;k=5;", rows[0]["problem"])
@@ -76,7 +77,8 @@ class File(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "key" / "peers" / "knn.jsonl.xz"
             for name, problem in (("a", "k=1"), ("b", "k=2"), ("c", "k=1")):
-                records.keep(path, [{"variant": name, "problem": problem}])
+                records.keep(path, [{"variant": name, "problem": problem, "samples_ns": [], "time_ns": 0, "time_lo_ns": 0,
+                                     "time_hi_ns": 0}])
             self.assertEqual([case["variant"] for case in records.read_cases(path)], ["b", "c"])
 
     def test_the_interval_holds_the_median(self):
