@@ -1,7 +1,6 @@
 """What the report's scripts draw from: per device and family columns of numbers, texts by index.
 
-Times have four significant digits, three where a problem's fastest variant takes less than nine tenths of one, intervals
-whole per mille of the time: below what a measurement repeats.
+Times have four significant digits, intervals whole per mille of the time: below what a measurement repeats.
 """
 
 import json
@@ -137,8 +136,7 @@ def problem_columns(family: Family, rows: list[dict], features: list[dict], vari
         regrets.append(digits(choice.regret) if choice else None)
         flat = []
         for case in ranked:
-            shown = digits(case.time, 4 if 0.9 * case.time <= first.time else 3)
-            flat += [variants(case.variant), configurations(case.configuration), shown,
+            flat += [variants(case.variant), configurations(case.configuration), digits(case.time),
                      round(1000 * (1 - case.low / case.time)), round(1000 * (case.high / case.time - 1))]
         best.append(flat)
         disturbed.append({variants(case.variant): columns.CAUSES.get(case.disturbed, case.disturbed)

@@ -80,9 +80,25 @@ def ranking(family: results.Family, colours: dict[str, str]) -> list[dict]:
     return rows
 
 
+MOST_PROBLEMS = 1500  # in a family's table: the exports have all, and pages of 5 MB open at once
+
+
+def shown_problems(family: results.Family) -> list[str]:
+    """All, or of too many those where the library's choice loses most or fails, in their order."""
+    problems = list(family.features)
+    if len(problems) <= MOST_PROBLEMS:
+        return problems
+
+    def loss(problem: str) -> float:
+        choice = family.choices.get(problem)
+        return 0 if choice is None or math.isnan(choice.regret) else choice.regret
+    shown = set(sorted(problems, key=loss, reverse=True)[:MOST_PROBLEMS])
+    return [problem for problem in problems if problem in shown]
+
+
 def problem_rows(family: results.Family) -> list[dict]:
     rows = []
-    for problem in family.features:
+    for problem in shown_problems(family):
         ordered = family.ranked(problem)
         rows.append({"problem": problem, "best": ordered[0] if ordered else None,
                      "second": ordered[1] if len(ordered) > 1 else None, "disturbed": family.fastest_disturbed(problem)})

@@ -46,7 +46,7 @@ if(NOT ESPALIER_SANITIZE)  # these train on everything: once is enough
   add_test(NAME selectors_are_what_the_results_give COMMAND ${CMAKE_CURRENT_LIST_DIR}/train/check_selectors.sh
            $<TARGET_FILE:espalier> WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   # As whoever commits them trains: without the disturbed problems that the other tests let pass.
-  set_tests_properties(selectors_are_what_the_results_give PROPERTIES TIMEOUT 600
+  set_tests_properties(selectors_are_what_the_results_give PROPERTIES TIMEOUT 1200
                                                                       ENVIRONMENT ESPALIER_ALLOW_DISTURBED=false)
 endif()
 

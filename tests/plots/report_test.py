@@ -9,6 +9,7 @@ import csv
 import hashlib
 import html
 import json
+import math
 import re
 import shlex
 import shutil
@@ -17,10 +18,12 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 
 import jsonschema
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "plots"))
+import report  # noqa: E402
 from page_data import digits  # noqa: E402
 from report_pages import CHROMIUM, COLUMNS, HEADLESS, LAST, REPOSITORY, Page, ReportCase, case, sealed, sweep, to_csv, write_device, write_tree, write_tree_text
 
@@ -30,6 +33,18 @@ CHOICES = ("family,problem,variant,configuration,time_ns,regret,reason,earlier_s
            "leaf_problems,other_leaf,conditions").split(",")
 TREE = "depth,condition,leaf,problems,margin,regret,regret_lo,regret_hi,variant,configuration".split(",")
 HOSTILE = "</td><script>alert('x')</script> \" & =1+1 ${IFS} $x^2$ \\frac{1}{2} {{ 7*191 }} */ ??/ ../../x"
+
+
+class Table(unittest.TestCase):
+    def test_of_too_many_problems_those_stay_where_the_choice_loses_most(self):
+        losses = {f"n={n}": SimpleNamespace(regret=regret) for n, regret in
+                  enumerate([1.5, math.nan, 1.2, math.inf, *[1.3] * report.MOST_PROBLEMS])}
+        family = SimpleNamespace(features=dict.fromkeys([*losses, "n=unasked"]), choices=losses)
+        shown = report.shown_problems(family)
+        self.assertEqual(len(shown), report.MOST_PROBLEMS)
+        self.assertEqual(shown[:3], ["n=0", "n=3", "n=4"])
+        few = SimpleNamespace(features=dict.fromkeys(shown), choices={})
+        self.assertEqual(report.shown_problems(few), shown)
 
 
 class OrdinaryResults(ReportCase):

@@ -348,8 +348,10 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
             summaries[name] = summary(now, before);
             keep_unseen(before, now, tree, summaries[name], trained.notices);
             keep_predicted(before, now, summaries[name]);
-            if (auto relative = shipped_instead(now, results.device, folders, trained.notices); !relative.is_null())
+            if (auto relative = shipped_instead(now, results.device, folders, trained.notices); !relative.is_null()) {
+                for (const char* of_own_tree : {"unseen", "unseen_predicted"}) summaries[name].erase(of_own_tree);
                 summaries[name]["shipped"] = std::move(relative);
+            }
         }
         const bool left = is_left(summaries, name);
         if (!now.forest.empty()) forests.push_back(compare(forest, now.forest, left));
