@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 
+#include "harness/base/statistics.hpp"
 #include "harness/base/text/printable.hpp"
 #include "kernels/json/bad_data.hpp"
 #include "kernels/json/checked_json.hpp"
@@ -43,18 +43,11 @@ ordered_json encode_pairs(const NamedValues& pairs) {
     return object;
 }
 
-void round_to_six_digits(Conditions::Value& value) {
-    if (!value) return;
-    char digits[32];
-    std::snprintf(digits, sizeof digits, "%.6g", *value);
-    value = std::strtod(digits, nullptr);
-}
-
 /// What nothing is decided by to more digits has no more: they would be noise, which nothing packs.
 ordered_json encode_conditions(Conditions conditions) {
     for (Conditions::Value* value :
          {&conditions.clock_share, &conditions.problem_seconds, &conditions.counting_seconds, &conditions.transfer_ns})
-        round_to_six_digits(*value);
+        if (*value) *value = to_significant_digits(**value, 6);
     return encode_pairs(named_values(conditions));
 }
 

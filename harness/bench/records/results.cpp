@@ -173,9 +173,8 @@ void save_results(const fs::path& folder, const DeviceResults& results, Packing 
         const bool packed = packing == Packing::packed || is_packed(before);
         std::string lines;
         for (const CaseRecord& record : cases)
-            lines += (packed ? unsealed("case", espalier::bench::encode(shortened(record)))
-                             : seal("case", espalier::bench::encode(record))) +
-                     '\n';
+            lines +=
+                (packed ? unsealed : seal)("case", espalier::bench::encode(packed ? shortened(record) : record)) + '\n';
         const fs::path file = packed ? folder / (family + ".jsonl.xz") : before;
         if (file == before && holds(file, lines)) continue;
         write_file_atomically(file, packed ? pack(lines) : lines);

@@ -346,11 +346,11 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
         if (options.evaluate) {
             const ordered_json before = summaries.contains(name) ? summaries[name] : ordered_json();
             summaries[name] = summary(now, before);
-            keep_unseen(before, now, tree, summaries[name], trained.notices);
-            keep_predicted(before, now, summaries[name]);
             if (auto relative = shipped_instead(now, results.device, folders, trained.notices); !relative.is_null()) {
-                for (const char* of_own_tree : {"unseen", "unseen_predicted"}) summaries[name].erase(of_own_tree);
                 summaries[name]["shipped"] = std::move(relative);
+            } else {  // figures of unseen problems are of the own tree
+                keep_unseen(before, now, tree, summaries[name], trained.notices);
+                keep_predicted(before, now, summaries[name]);
             }
         }
         const bool left = is_left(summaries, name);
