@@ -16,10 +16,10 @@ namespace espalier::bench::learn {
 /// (`tests/bench/train/forest_study.cpp`).
 struct ForestOptions {
     std::size_t trees = 16;
-    std::size_t least = 12;   ///< problems in a leaf, measured or predicted
-    std::size_t tried = 32;   ///< columns that a split is drawn from
-    double octaves = 1;       ///< a larger slowdown counts as 2 to that power
-    std::size_t weight = 16;  ///< predicted problems that a measured one counts for
+    std::size_t least = 6;   ///< problems in a leaf, measured or predicted
+    std::size_t tried = 32;  ///< columns that a split is drawn from
+    double octaves = 1;      ///< a larger slowdown counts as 2 to that power
+    std::size_t weight = 4;  ///< predicted problems that a measured one counts for
     std::uint64_t seed = 1;
 };
 
