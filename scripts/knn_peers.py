@@ -449,6 +449,10 @@ def main():
     on_gpu = arguments.device != "cpu"
     arguments.peers = arguments.peers or [name for name, peer in PEERS.items() if peer.on_gpu == on_gpu]
     arguments.problems = arguments.problems or [parsed_problem(text) for text in (GPU_PROBLEMS if on_gpu else PROBLEMS)]
+    for of_build in (arguments.runner, arguments.program):
+        if not shutil.which(of_build):
+            sys.exit(f"scripts/peers: error: {of_build} is not there: scripts/peers --family knn builds it, and "
+                     "scripts/bundle --programs espalier,espalier_knn_runner makes a folder for --bin")
     if missing := missing_modules(arguments.peers):
         sys.exit(f"scripts/peers: error: {sys.executable} lacks {', '.join(missing)}: make an environment with\n"
                  "  python3 -m venv /tmp/peers && /tmp/peers/bin/pip install " + " ".join(missing) + "\n"

@@ -53,6 +53,12 @@ class Comparison(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("lacks faiss-cpu: make an environment with", done.stderr)
 
+    def test_a_program_that_is_missing_is_named_with_the_fix(self):
+        done = subprocess.run([sys.executable, SCRIPT, "--runner", RUNNER, "--program", "/nowhere/espalier"],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("/nowhere/espalier is not there: scripts/peers --family knn builds it", done.stderr)
+
     def test_a_wrong_problem_is_refused(self):
         for problem in ("5x5:1", "5x5x5", "5x5x5:6", "0x5x5:1", "axbxc:d"):
             done = run("--problem", problem)

@@ -13,7 +13,8 @@ import tempfile
 import unittest
 
 PROGRAM, LIBRARY = sys.argv[1:]
-LAUNCHER = pathlib.Path(__file__).resolve().parents[3] / "harness" / "bench" / "peers" / "python" / "launcher.py"
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+PEERS, LAUNCHER = ROOT / "scripts" / "peers", ROOT / "harness" / "bench" / "peers" / "python" / "launcher.py"
 WITH_PYTHON = [sys.executable, LAUNCHER, LIBRARY]
 
 
@@ -54,6 +55,15 @@ class Peers(unittest.TestCase):
             expected = "unsupported" if "coefficients=int16" in row["problem"] else "ok"
             self.assertEqual(row["status"], expected, row["problem"] + ": " + row["reason"])
         self.assertEqual(set(statuses(rows, "cpu_scalar")), {"ok"})
+
+    def test_a_folder_of_programs_says_what_it_was_built_without(self):
+        if "peer_cub" in subprocess.run([PROGRAM, "list"], capture_output=True, text=True).stdout:
+            self.skipTest("CUB is built in")
+        done = subprocess.run([PEERS, "--device", "0", "--bin", pathlib.Path(PROGRAM).parent, "--family", "smallest_k"],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("CUB is left out", done.stdout)
+        self.assertIn("has no peer of smallest_k for 0: build the preset cuda", done.stderr)
 
     def test_without_python_its_peers_say_what_they_need(self):
         [row] = sweep([PROGRAM], "dot", "peer_numpy_dot", "elements=10")
