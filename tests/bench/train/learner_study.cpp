@@ -7,7 +7,7 @@
 // deals=3                    ten folds each, by as many seeds
 // bands=0                    1: also hold out a quarter of each size's values, neither end among them
 // share=1                    of the drawn problems that are not held out, how many are learned from; the grid always is
-// with=DEVICE                forests learn from this one's problems, too
+// with=A,B                   forests learn from these devices' problems, too
 // list=0                     1: also print every problem that was held out: regrets of forest and tree, their choices
 // max_leaves, max_depth, leaf_penalty, drawn, measured_weight, ...   as in harness/bench/learn/learn_options.hpp
 
@@ -242,6 +242,12 @@ std::string spread_of(std::vector<double> values) {
     return fmt::format("{:.3f} {:.3f} {:.3f}", values.front(), values[values.size() / 2], values.back());
 }
 
+bool lists(const Study& study, const std::string& setting, std::string_view name) {
+    const auto at = study.settings.find(setting);
+    if (at == study.settings.end()) return true;
+    return ("," + at->second + ",").find("," + std::string(name) + ",") != std::string::npos;
+}
+
 void study_family(Study study, const Family& family, const DeviceInfo& device, const std::vector<CaseRecord>& records) {
     Matrix matrix = read_evidence(family, device, records, {}).matrix;
     const auto drawn = drawn_rows(family, device, matrix);
@@ -251,11 +257,14 @@ void study_family(Study study, const Family& family, const DeviceInfo& device, c
             if (drawn[p]) fmt::print("K {} {} {}\n", device.key, family.name(), matrix.problems[p]);
     if (count < 20) return;
     for (const Choice& choice : matrix.candidates) study.names.push_back(name_of(family, choice));
-    if (const auto with = study.settings.find("with"); with != study.settings.end()) {
-        const DeviceResults other = load_results(std::filesystem::path(ESPALIER_RESULTS) / with->second);
-        const auto cases = cases_of(other, family.name());
-        learn_beside(matrix, std::vector{read_evidence(family, other.device, cases, {}).matrix});
+    std::vector<Matrix> others;
+    for (const std::string& key : devices_with_results(ESPALIER_RESULTS)) {
+        if (!study.settings.contains("with") || key == device.key || !lists(study, "with", key)) continue;
+        const DeviceResults other =
+            load_results(std::filesystem::path(ESPALIER_RESULTS) / key, std::vector{std::string(family.name())});
+        others.push_back(read_evidence(family, other.device, cases_of(other, family.name()), {}).matrix);
     }
+    if (!others.empty()) learn_beside(matrix, others);
     matrix.drawn = draw_problems_for(family, device, matrix, study.options.drawn);
     fmt::print("{} {}: {} problems, {} drawn\n", device.key, family.name(), matrix.rows(), count);
     Logs all;
@@ -282,12 +291,6 @@ void study_family(Study study, const Family& family, const DeviceInfo& device, c
         print("bands", logs);
     }
     std::fflush(stdout);
-}
-
-bool lists(const Study& study, const std::string& setting, std::string_view name) {
-    const auto at = study.settings.find(setting);
-    if (at == study.settings.end()) return true;
-    return ("," + at->second + ",").find("," + std::string(name) + ",") != std::string::npos;
 }
 
 Study study_of(std::span<char*> arguments) {
