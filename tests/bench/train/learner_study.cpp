@@ -22,6 +22,7 @@
 #include <numeric>
 #include <random>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "harness/bench/evidence/evidence.hpp"
@@ -242,12 +243,6 @@ std::string spread_of(std::vector<double> values) {
     return fmt::format("{:.3f} {:.3f} {:.3f}", values.front(), values[values.size() / 2], values.back());
 }
 
-bool lists(const Study& study, const std::string& setting, std::string_view name) {
-    const auto at = study.settings.find(setting);
-    if (at == study.settings.end()) return true;
-    return ("," + at->second + ",").find("," + std::string(name) + ",") != std::string::npos;
-}
-
 void study_family(Study study, const Family& family, const DeviceInfo& device, const std::vector<CaseRecord>& records) {
     Matrix matrix = read_evidence(family, device, records, {}).matrix;
     const auto drawn = drawn_rows(family, device, matrix);
@@ -257,14 +252,16 @@ void study_family(Study study, const Family& family, const DeviceInfo& device, c
             if (drawn[p]) fmt::print("K {} {} {}\n", device.key, family.name(), matrix.problems[p]);
     if (count < 20) return;
     for (const Choice& choice : matrix.candidates) study.names.push_back(name_of(family, choice));
-    std::vector<Matrix> others;
-    for (const std::string& key : devices_with_results(ESPALIER_RESULTS)) {
-        if (!study.settings.contains("with") || key == device.key || !lists(study, "with", key)) continue;
-        const DeviceResults other =
-            load_results(std::filesystem::path(ESPALIER_RESULTS) / key, std::vector{std::string(family.name())});
-        others.push_back(read_evidence(family, other.device, cases_of(other, family.name()), {}).matrix);
+    if (const auto with = study.settings.find("with"); with != study.settings.end()) {
+        std::vector<Matrix> others;
+        std::istringstream keys(with->second);
+        for (std::string key; std::getline(keys, key, ',');) {
+            if (key == device.key) continue;
+            const DeviceResults other = load_results(std::filesystem::path(ESPALIER_RESULTS) / key);
+            others.push_back(read_evidence(family, other.device, cases_of(other, family.name()), {}).matrix);
+        }
+        learn_beside(matrix, others);
     }
-    if (!others.empty()) learn_beside(matrix, others);
     matrix.drawn = draw_problems_for(family, device, matrix, study.options.drawn);
     fmt::print("{} {}: {} problems, {} drawn\n", device.key, family.name(), matrix.rows(), count);
     Logs all;
@@ -291,6 +288,12 @@ void study_family(Study study, const Family& family, const DeviceInfo& device, c
         print("bands", logs);
     }
     std::fflush(stdout);
+}
+
+bool lists(const Study& study, const std::string& setting, std::string_view name) {
+    const auto at = study.settings.find(setting);
+    if (at == study.settings.end()) return true;
+    return ("," + at->second + ",").find("," + std::string(name) + ",") != std::string::npos;
 }
 
 Study study_of(std::span<char*> arguments) {
