@@ -12,6 +12,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "plots")
 import regular_files  # noqa: E402
 from replaced import replace  # noqa: E402
 
+MOST_CONFIGURATIONS = 256  # of a line
+
 SEAL = re.compile(rb',"crc32":"[0-9a-f]{8}"}\n')
 
 
@@ -31,7 +33,15 @@ def read_cases(path):
     if not path.exists():
         return []
     with closing(regular_files.lines(path)) as lines:
-        return [json.loads(line)["case"] for line in lines]
+        return [case for line in lines for case in cases_of(json.loads(line)["case"])]
+
+
+def cases_of(line):
+    """Those that a line of results stands for: one, or one of each of its configurations."""
+    if "configurations" not in line:
+        return [line]
+    configurations = line.pop("configurations")
+    return [line | {"configuration": configuration} for configuration in configurations]
 
 
 def packed(content):
@@ -54,8 +64,22 @@ def keep(path, cases):
     problems = {case["problem"] for case in cases}
     others = [case for case in read_cases(path) if case["problem"] not in problems]
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = "".join(unsealed("case", case) for case in [*others, *map(shortened, cases)])
+    text = "".join(unsealed("case", case) for case in together([*others, *map(shortened, cases)]))
     replace(path, packed(text.encode()))
+
+
+def together(cases):
+    """The lines of cases in a packed file, as harness/bench/records/results.cpp has them: cases without times that follow
+    one another and differ in their configurations alone share one."""
+    lines = []
+    for case in cases:
+        rest = {name: value for name, value in case.items() if name != "configuration"}
+        if lines and not case["samples_ns"] and lines[-1][0] == rest and len(lines[-1][1]) < MOST_CONFIGURATIONS:
+            lines[-1][1].append(case["configuration"])
+        else:
+            lines.append((rest, [case["configuration"]], case))
+    return [case if len(configurations) == 1 else rest | {"configurations": configurations}
+            for rest, configurations, case in lines]
 
 
 def pack(path):

@@ -40,7 +40,8 @@ if(NOT ESPALIER_SANITIZE)  # these train on everything: once is enough
   # Its cases, too, share one process: both read the results of all CPUs.
   add_executable(fallback_test ${CMAKE_CURRENT_LIST_DIR}/train/fallback_test.cpp)
   espalier_test_program(fallback_test espalier_train espalier_all_variants_executor)
-  target_compile_definitions(fallback_test PRIVATE ESPALIER_RESULTS="${PROJECT_SOURCE_DIR}/results")
+  target_compile_definitions(fallback_test PRIVATE
+    ESPALIER_RESULTS="${PROJECT_SOURCE_DIR}/results" ESPALIER_COMMITTED_SELECTORS="${ESPALIER_SELECTORS_DIR}")
   add_test(NAME fallback_test COMMAND fallback_test)
   set_tests_properties(fallback_test PROPERTIES ENVIRONMENT OMP_WAIT_POLICY=passive TIMEOUT 600)
   add_test(NAME selectors_are_what_the_results_give COMMAND ${CMAKE_CURRENT_LIST_DIR}/train/check_selectors.sh

@@ -79,6 +79,17 @@ class Comparison(unittest.TestCase):
 
 
 class File(unittest.TestCase):
+    def test_cases_without_times_share_a_line(self):
+        cases = [{"variant": "a", "problem": "n=1", "configuration": configuration, "samples_ns": samples, "time_ns": 0,
+                  "time_lo_ns": 0, "time_hi_ns": 0} for configuration, samples in
+                 [("items=1", []), ("items=2", []), ("items=4", [1.0]), ("items=8", [1.0]), ("items=16", [])]]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "knn.jsonl.xz"
+            records.keep(path, cases)
+            self.assertEqual(records.read_cases(path), cases)
+            lines = list(records.regular_files.lines(path))
+        self.assertEqual(["configurations" in line for line in lines], [True, False, False, False])
+
     def test_records_of_other_problems_stay(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "key" / "peers" / "knn.jsonl.xz"

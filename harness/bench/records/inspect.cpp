@@ -91,7 +91,8 @@ private:
         if (sealed.kind != (cases ? "case" : path_.stem().string()))
             throw BadData("a record of another kind than the file's");
         if (sealed.kind == "device") inspection_.devices.push_back(decode_device(sealed.body));
-        if (cases) take_case(decode_case(sealed.body));
+        if (!cases) return;
+        for (CaseRecord& record : decode_cases(sealed.body)) take_case(std::move(record));
     }
 
     void take_case(CaseRecord record) {

@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 
 #include "harness/bench/records/codec.hpp"
 #include "harness/bench/records/lines.hpp"
@@ -76,7 +78,7 @@ bool ends_without_newline(int file, off_t size) {
 
 void add_record(Journal& journal, const Sealed& sealed) {
     if (sealed.kind == "case")
-        journal.cases.push_back(decode_case(sealed.body));
+        std::ranges::move(decode_cases(sealed.body), std::back_inserter(journal.cases));
     else if (sealed.kind == "plan")
         journal.plans.push_back(decode_plan(sealed.body));
     else if (sealed.kind == "device")

@@ -66,6 +66,38 @@ CaseRecord shortened(CaseRecord record) {
     return record;
 }
 
+std::string sealed_lines(std::span<const CaseRecord> cases) {
+    std::string lines;
+    for (const CaseRecord& record : cases) lines += seal("case", espalier::bench::encode(record)) + '\n';
+    return lines;
+}
+
+/// Whether a case differs from one that is encoded in nothing but its configuration.
+bool is_like(const nlohmann::ordered_json& line, const CaseRecord& first, const CaseRecord& record) {
+    if (record.variant != first.variant || record.problem != first.problem || record.reason != first.reason)
+        return false;
+    CaseRecord other = record;
+    other.configuration = first.configuration;
+    return espalier::bench::encode(shortened(other)) == line;
+}
+
+/// The lines of a packed file. Cases without times that follow one another and are alike share one: those of variants
+/// that decline a problem, two thirds of a GPU's.
+std::string packed_lines(std::span<const CaseRecord> cases) {
+    std::string lines;
+    for (std::size_t i = 0; i < cases.size();) {
+        const CaseRecord& first = cases[i];
+        nlohmann::ordered_json line = espalier::bench::encode(shortened(first));
+        std::vector<std::string> configurations{first.configuration};
+        while (++i < cases.size() && first.samples_ns.empty() && configurations.size() < kMostConfigurations &&
+               is_like(line, first, cases[i]))
+            configurations.push_back(cases[i].configuration);
+        if (configurations.size() > 1) line.erase("configuration"), line["configurations"] = configurations;
+        lines += unsealed("case", line) + '\n';
+    }
+    return lines;
+}
+
 /// Whether a packed file holds these lines: packing them anew takes seconds and changes nothing.
 bool holds(const fs::path& file, std::string_view lines) {
     if (!is_packed(file)) return false;
@@ -108,6 +140,7 @@ std::vector<CaseRecord> load_cases(const fs::path& file) {
     std::vector<CaseRecord> cases;
     std::set<std::string> seen;
     const Seals seals = seals_of(file);
+    const std::string family = family_of_file(file);
     int number = 0;
     for_each_line(file, [&](const Line& line) {
         ++number;
@@ -119,14 +152,16 @@ std::vector<CaseRecord> load_cases(const fs::path& file) {
         try {
             const Sealed sealed = unseal(line.text, seals);
             if (sealed.kind != "case") throw BadData("not a case");
-            cases.push_back(decode_case(sealed.body));
+            for (CaseRecord& record : decode_cases(sealed.body)) {
+                if (!seen.insert(record.key()).second) throw BadData("the case occurs twice");
+                if (record.family != family) throw BadData("a case of another family than the file's");
+                cases.push_back(std::move(record));
+            }
         } catch (const NewerSchema& error) {
             throw NewerSchema(file.string() + ", line " + std::to_string(number) + ": " + error.what());
         } catch (const BadData& error) {
             refuse(error.what());
         }
-        if (!seen.insert(cases.back().key()).second) refuse("the case occurs twice");
-        if (cases.back().family != family_of_file(file)) refuse("a case of another family than the file's");
     });
     return cases;
 }
@@ -171,10 +206,7 @@ void save_results(const fs::path& folder, const DeviceResults& results, Packing 
     for (const auto& [family, cases] : families) {
         const fs::path before = cases_file(folder, family);
         const bool packed = packing == Packing::packed || is_packed(before);
-        std::string lines;
-        for (const CaseRecord& record : cases)
-            lines +=
-                (packed ? unsealed : seal)("case", espalier::bench::encode(packed ? shortened(record) : record)) + '\n';
+        const std::string lines = packed ? packed_lines(cases) : sealed_lines(cases);
         const fs::path file = packed ? folder / (family + ".jsonl.xz") : before;
         if (file == before && holds(file, lines)) continue;
         write_file_atomically(file, packed ? pack(lines) : lines);

@@ -100,26 +100,27 @@ std::vector<const OtherEvidence*> borrow(std::span<const OtherEvidence> others, 
 
 }  // namespace
 
-bool alike(const DeviceInfo& device, const DeviceInfo& other) {
-    return device.kind == DeviceKind::cuda && other.kind == DeviceKind::cuda && device.sm == other.sm &&
-           !other.emulated;
+bool alike(const DeviceTraits& device, const DeviceTraits& other) {
+    if (device.kind != other.kind) return false;
+    return device.kind == DeviceKind::cuda ? device.sm == other.sm : device.isa == other.isa;
 }
 
 std::vector<DeviceResults> results_beside(const DeviceInfo& device, const RecordsByFamily& records,
-                                          const TrainingFolders& folders, const std::vector<std::string>& families) {
+                                          const TrainingFolders& folders) {
     std::map<std::string, fs::path> known;
     for (const fs::path& folder : {folders.results, folders.evidence})
         if (fs::is_directory(folder))
             for (const std::string& key : devices_with_results(folder)) known.try_emplace(key, folder / key);
     const std::vector<std::string> untried = families_with_untried(device, records);
+    std::vector<std::string> own;
+    for (const auto& [name, unused] : records) own.push_back(name);
     std::vector<DeviceResults> others;
     for (const auto& [key, folder] : known) {
         if (key == device.key) continue;
         const DeviceInfo other = load_device(folder);
-        if (alike(device, other))
-            others.push_back(load_results(folder, families));
-        else if (other.kind == device.kind && !other.emulated && !untried.empty())
-            others.push_back(load_results(folder, untried));
+        if (other.kind != device.kind || other.emulated) continue;
+        const std::vector<std::string>& wanted = alike(traits_of(device), traits_of(other)) ? own : untried;
+        if (!wanted.empty()) others.push_back(load_results(folder, wanted));
     }
     return others;
 }
@@ -139,7 +140,7 @@ void learn_from(std::span<const OtherResults> others, const Family& family, cons
     std::vector<Matrix> matrices;
     std::string sources = evidence.data_sha256;
     for (const OtherEvidence& other : all) {
-        const bool is_alike = alike(device, *other.device);
+        const bool is_alike = alike(traits_of(device), traits_of(*other.device));
         if (is_alike) matrices.push_back(other.evidence.matrix);
         if (is_alike || std::ranges::count(lenders, &other)) sources += other.evidence.data_sha256;
     }

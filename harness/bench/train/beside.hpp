@@ -9,13 +9,15 @@
 #include "harness/bench/evidence/evidence.hpp"
 #include "harness/bench/families/family.hpp"
 #include "harness/bench/records/results.hpp"
+#include "kernels/core/device_traits.hpp"
 
 namespace espalier::bench::learn {
 
 struct TrainingFolders;
 
-/// Whether times of one device say which choices are good on the other: GPUs that run the same machine code.
-bool alike(const DeviceInfo& device, const DeviceInfo& other);
+/// Whether times of one device say which choices are good on the other: those that run the same machine code, GPUs of
+/// one compute capability and CPUs of one instruction set.
+bool alike(const DeviceTraits& device, const DeviceTraits& other);
 
 /// Results of one family on another device of the same kind.
 struct OtherResults {
@@ -25,11 +27,10 @@ struct OtherResults {
 
 using RecordsByFamily = std::map<std::string, std::vector<CaseRecord>>;
 
-/// Results of `families`, all if there are none, of devices that are alike, and of others of the same kind those of
-/// families of which the device, by its own `records`, never tried a variant that it could run (lending.hpp). In the
-/// order of their keys.
+/// Results of the families of `records`, the device's own, of devices that are alike, and of others of the same kind
+/// those of families of which it never tried a variant that it could run (lending.hpp). In the order of their keys.
 std::vector<DeviceResults> results_beside(const DeviceInfo& device, const RecordsByFamily& records,
-                                          const TrainingFolders& folders, const std::vector<std::string>& families);
+                                          const TrainingFolders& folders);
 
 /// What they hold of one family.
 std::vector<OtherResults> of_family(std::span<const DeviceResults> all, std::string_view family);

@@ -7,7 +7,9 @@
 
 #include "harness/base/files/read_file.hpp"
 #include "harness/bench/learn/in_family.hpp"
+#include "harness/bench/train/beside.hpp"
 #include "harness/bench/train/decisions.hpp"
+#include "harness/bench/train/train.hpp"
 #include "kernels/dispatch/similar_trees.hpp"
 #include "kernels/json/bad_data.hpp"
 
@@ -16,13 +18,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
+struct File {
+    fs::path path;
+    bool beside;  ///< among the trees of the results that are trained on
+};
+
 /// By device, so that a tie goes to the same tree on every machine.
-std::map<std::string, fs::path> trees_in(std::span<const fs::path> folders, const std::string& family) {
-    std::map<std::string, fs::path> files;
+std::map<std::string, File> trees_in(const TrainingFolders& folders, const std::string& family) {
+    std::map<std::string, File> files;
     std::error_code none;
-    for (const fs::path& folder : folders)
+    for (const fs::path& folder : {folders.evidence_trees, folders.output}) {
+        if (folder.empty()) continue;
         for (const auto& entry : fs::directory_iterator(folder / family, none))
-            if (entry.path().extension() == ".tree") files[entry.path().stem().string()] = entry.path();
+            if (entry.path().extension() == ".tree")
+                files[entry.path().stem().string()] = {entry.path(), folder == folders.output};
+    }
     return files;
 }
 
@@ -52,13 +62,13 @@ std::set<std::string> untried_variants(const Trained& own, const DeviceInfo& dev
     return untried;
 }
 
-std::optional<RelativeTree> nearest_relative(std::span<const fs::path> folders, const std::string& family,
+std::optional<RelativeTree> nearest_relative(const TrainingFolders& folders, const std::string& family,
                                              const DeviceInfo& device, const std::set<std::string>& wanted) {
     const DeviceTraits traits = traits_of(device);
     std::optional<RelativeTree> nearest;
     std::tuple<std::int64_t, int> rank;
-    for (const auto& [key, path] : trees_in(folders, family)) {
-        auto text = read_file(path);
+    for (const auto& [key, file] : trees_in(folders, family)) {
+        auto text = read_file(file.path);
         if (key == device.key || !text) continue;
         try {
             const TreeFile tree = read_tree(*text);
@@ -66,6 +76,7 @@ std::optional<RelativeTree> nearest_relative(std::span<const fs::path> folders, 
             if (!wanted.empty() && !ranks_any(tree, wanted)) continue;
             DeviceTraits trained = tree.device;
             trained.microarchitecture = tree.microarchitecture;
+            if (file.beside && alike(traits, trained)) continue;
             const std::tuple<std::int64_t, int> its{dissimilarity(traits, trained), -problems_of(tree)};
             if (nearest && its >= rank) continue;
             rank = its;

@@ -4,13 +4,14 @@
 #include <filesystem>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 
 #include "harness/bench/emit/trained.hpp"
 #include "kernels/dispatch/tree_file.hpp"
 
 namespace espalier::bench::learn {
+
+struct TrainingFolders;
 
 /// The tree that a device without one of its own would be asked, as a file has it.
 struct RelativeTree {
@@ -24,11 +25,12 @@ int problems_of(const TreeFile& tree);
 /// The variants that the library may choose and the device would run, but that it has no time of, and none lent.
 std::set<std::string> untried_variants(const Trained& own, const DeviceInfo& device);
 
-/// Among the files <family>/<device-key>.tree of the folders, the later ones' in place of the earlier ones' of the same
-/// device: the tree of another device that the library would ask first on this one
-/// (kernels/dispatch/similar_trees.hpp), of those that rank any of `wanted`, unless there is none of it. What cannot be
-/// read as a tree is passed over.
-std::optional<RelativeTree> nearest_relative(std::span<const std::filesystem::path> folders, const std::string& family,
+/// Among the files <family>/<device-key>.tree of the evidence and the output, the latter's in place of the former's of
+/// the same device: the tree of another device that the library would ask first on this one
+/// (kernels/dispatch/similar_trees.hpp), of those that rank any of `wanted`, unless there is none of it. Those of the
+/// output of devices that are alike have learned from this one's times, and no tree is judged by times that it has
+/// seen: they are passed over, and so is what cannot be read as a tree.
+std::optional<RelativeTree> nearest_relative(const TrainingFolders& folders, const std::string& family,
                                              const DeviceInfo& device, const std::set<std::string>& wanted);
 
 /// What both cost on the problems that were measured on the device, geometric means.

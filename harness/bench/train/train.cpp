@@ -164,18 +164,16 @@ void learn_as(std::string_view tree, LearnOptions& options) try {
 
 /// A device of which little was measured is not to choose worse than without a tree of its own: where the tree that the
 /// library would ask then is better (relatives.hpp), that one is shipped, and this is what selector.json says of it;
-/// else null. GPUs whose results lie together have learned from each other, and no tree is judged by times that it has
-/// seen.
+/// else null.
 ordered_json shipped_instead(const Trained& own, const DeviceInfo& device, const TrainingFolders& folders,
                              std::vector<std::string>& notices) {
-    std::vector<fs::path> trees{folders.output};
-    if (!folders.evidence_trees.empty()) trees.insert(trees.begin(), folders.evidence_trees);
-    if (own.weighting || (trees.size() == 1 && device.kind != DeviceKind::cpu)) return nullptr;
+    if (own.weighting) return nullptr;
     const std::string family(own.family->name());
     // Without its own one a device that has a committed tree is asked that: the one of more problems is kept.
-    if (trees.size() > 1 && fs::exists(trees.front() / family / (device.key + ".tree"))) return nullptr;
+    const fs::path& evidence = folders.evidence_trees;
+    if (!evidence.empty() && fs::exists(evidence / family / (device.key + ".tree"))) return nullptr;
     const std::set<std::string> untried = untried_variants(own, device);
-    const auto relative = nearest_relative(trees, family, device, untried);
+    const auto relative = nearest_relative(folders, family, device, untried);
     const auto cost = relative ? beside_relative(own, device, *relative, untried) : std::nullopt;
     if (!cost || !is_better(*relative, *cost, own)) return nullptr;
     const std::size_t problems = own.evidence.matrix.rows();
@@ -320,7 +318,7 @@ TrainedDevice train_device(const std::string& device_key, const TrainingFolders&
 
     RecordsByFamily records;
     for (const CaseRecord& record : results.cases) records[record.family].push_back(record);
-    const std::vector<DeviceResults> others = results_beside(results.device, records, folders, families);
+    const std::vector<DeviceResults> others = results_beside(results.device, records, folders);
     TrainedDevice trained{.device = results.device, .known_stale = load_known_stale(folder)};
     ordered_json summaries = read_summary(folder / "selector.json");
     std::vector<TrainedFile> forests;

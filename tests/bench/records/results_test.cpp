@@ -5,11 +5,18 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "harness/bench/families/family.hpp"
+#include "harness/bench/records/codec.hpp"
 #include "harness/bench/records/inspect.hpp"
+#include "harness/bench/records/journal.hpp"
+#include "harness/bench/records/lines.hpp"
 #include "harness/bench/records/merge.hpp"
 #include "harness/bench/records/packing.hpp"
 #include "harness/bench/records/stale.hpp"
@@ -82,6 +89,59 @@ TEST(Results, PackedSamplesHaveFourDigitsAndTheirMedianAll) {
     EXPECT_EQ(packed.time_ns, 145'733.75);
     EXPECT_EQ(packed.time_lo_ns, 145'700);
     EXPECT_EQ(packed.time_hi_ns, 146'000);
+}
+
+TEST(Results, PackedCasesThatDifferInTheirConfigurationsAloneShareALine) {
+    const TemporaryFolder folder;
+    std::vector<CaseRecord> cases;
+    const auto declines = [&](const char* configuration, const char* reason) {
+        CaseRecord record = sample_record(1);
+        record.status = Status::unsupported, record.reason = reason, record.configuration = configuration;
+        record.samples_ns.clear(), record.time_ns = record.time_lo_ns = record.time_hi_ns = 0;
+        cases.push_back(record);
+    };
+    for (const char* items : {"items=1", "items=2", "items=4"}) declines(items, "one row only");
+    declines("items=8", "of another reason");
+    cases.push_back(short_record(1));
+    merge_journals({journal(folder, "a.jsonl", cases)}, folder / "results", {});
+    const std::filesystem::path device = folder / "results/cpu-test-2t", file = device / "histogram.jsonl.xz";
+    const DeviceResults plain = load_results(device);
+    save_results(device, plain, Packing::packed);
+
+    std::vector<std::string> lines;
+    for_each_line(file, [&](const Line& line) { lines.emplace_back(line.text); });
+    ASSERT_EQ(lines.size(), 3U);
+    const auto shared =
+        std::ranges::find_if(lines, [](auto& line) { return line.find("one row only") != std::string::npos; });
+    expect_holds(*shared, {R"("configurations":["items=1","items=2","items=4"]})"});
+    EXPECT_EQ(shared->find(R"("configuration":)"), std::string::npos);
+
+    const DeviceResults packed = load_results(device);
+    ASSERT_EQ(packed.cases.size(), plain.cases.size());
+    for (std::size_t i = 0; i < plain.cases.size(); ++i) EXPECT_EQ(encode(packed.cases[i]), encode(plain.cases[i]));
+    EXPECT_EQ(inspect(device).cases.size(), plain.cases.size());
+    EXPECT_EQ(load_journal(file).cases.size(), plain.cases.size());
+    EXPECT_TRUE(inspect(device).findings.empty());
+
+    const auto refusal = [&](std::string_view list) {
+        std::string line = *shared;
+        const auto at = line.find(R"("configurations":)");
+        line.replace(at, line.find(']', at) + 1 - at, list);
+        std::ofstream(file, std::ios::binary | std::ios::trunc) << pack(line + '\n');
+        return message_of<BadData>([&] { static_cast<void>(load_cases(file)); });
+    };
+    expect_holds(refusal(R"("configurations":[])"), {"line 1", "\"configurations\" is empty"});
+    expect_holds(refusal(R"("configurations":["items=1","items=1"])"), {"line 1", "twice"});
+    expect_holds(refusal(R"("configurations":["items=1",7])"), {"line 1", "configuration"});
+    expect_holds(refusal(R"("configurations":["a=1"],"configuration":"a=2")"), {"line 1", "beside a configuration"});
+    std::string many = R"("configurations":["a=0")";
+    for (int i = 1; i <= 256; ++i) many += ",\"a=" + std::to_string(i) + "\"";
+    expect_holds(refusal(many + "]"), {"line 1", "configurations"});
+    std::string timed = unsealed("case", encode(short_record(1)));
+    constexpr std::string_view kOne = R"("configuration":"block=256;items=4")";
+    timed.replace(timed.find(kOne), kOne.size(), R"("configurations":["a=1","a=2"])");
+    std::ofstream(file, std::ios::binary | std::ios::trunc) << pack(timed + '\n');
+    expect_holds(message_of<BadData>([&] { static_cast<void>(load_cases(file)); }), {"line 1", "beside times"});
 }
 
 TEST(Results, PackedIntervalsHoldTheTime) {

@@ -1,5 +1,6 @@
 // What a device without a tree of its own would pay: the library's decisions for every swept device with that device's
-// tree taken away, judged by the device's own committed times. The tables of docs/performance/fallbacks.md are made
+// tree taken away, judged by the device's own committed times. Devices that are alike have learned from these: the tree
+// that is asked is learned anew without them. The tables of docs/performance/fallbacks.md are made
 // here: ESPALIER_PAGES=write writes them, ESPALIER_PAGES=check, as CI runs it, fails where the page has others. Without
 // it nothing is asked of the page: results may be somebody's own.
 
@@ -13,13 +14,20 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "harness/base/files/read_file.hpp"
+#include "harness/bench/emit/tree_text.hpp"
 #include "harness/bench/evidence/evidence.hpp"
 #include "harness/bench/records/atomic_file.hpp"
+#include "harness/bench/records/stale.hpp"
+#include "harness/bench/train/beside.hpp"
+#include "harness/bench/train/train.hpp"
 #include "kernels/dispatch/dispatch.hpp"
+#include "kernels/dispatch/loaded_tree.hpp"
+#include "kernels/dispatch/similar_trees.hpp"
 #include "kernels/dispatch/tree_file.hpp"
 #include "tests/bench/train/committed_results.hpp"
 #include "tests/each_family.hpp"
@@ -87,12 +95,22 @@ std::string in_words(const Cost& cost) {
     return text;
 }
 
+const std::vector<std::string>& swept_cpus() {
+    static const std::vector<std::string> keys = [] {
+        std::vector<std::string> found;
+        for (const std::string& key : evidence_devices())
+            if (load_device(std::filesystem::path(ESPALIER_RESULTS) / key).kind == DeviceKind::cpu)
+                found.push_back(key);
+        return found;
+    }();
+    return keys;
+}
+
 /// Calls `judge(key, name, device, matrix, trees of other devices)` for every family of every swept CPU.
 template <class F>
 void for_each_swept_cpu(F&& judge) {
-    for (const std::string& key : evidence_devices()) {
+    for (const std::string& key : swept_cpus()) {
         const DeviceResults& results = committed_results(key);
-        if (results.device.kind != DeviceKind::cpu) continue;
         for_each_family([&]<class P>(const P*, const std::string& name) {
             const auto records = cases_of(results, name);
             if (records.empty()) return;
@@ -105,6 +123,42 @@ void for_each_swept_cpu(F&& judge) {
             judge(key, name, results.device, evidence.matrix, others);
         });
     }
+}
+
+/// A tree that was learned anew without what the device of this key measured.
+template <class P>
+std::unique_ptr<LoadedTreeOf<P>> learned_without(const std::string& key, const std::string& name,
+                                                 const Selector<P>& tree) {
+    const std::string of(tree.device_key);
+    const auto file = std::filesystem::path(ESPALIER_COMMITTED_SELECTORS) / name / (of + ".tree");
+    const TreeFile committed = read_tree(read_file(file).value());
+    TrainOptions options{.evaluate = false};
+    options.learn.pruning = committed.pruning, options.learn.part_relaxed = committed.part_relaxed;
+    options.evidence = {.allow_partial = true, .allow_mixed = true};
+    options.evidence.known_stale = load_known_stale(std::filesystem::path(ESPALIER_RESULTS) / of);
+    std::vector<OtherResults> others;
+    for (const std::string& other : swept_cpus())
+        if (other != key && other != of)
+            others.push_back({committed_results(other).device, cases_of(committed_results(other), name)});
+    std::erase_if(others, [](const OtherResults& other) { return other.records.empty(); });
+    const DeviceResults& own = committed_results(of);
+    const Trained trained = train(*find_family(name), own.device, cases_of(own, name), options, others);
+    return tree_of<P>(read_tree(tree_text(trained, own.device)), tables<P>().registry);
+}
+
+/// The trees that a device would be asked which has measured nothing: `learned` keeps what stands in for the first one.
+/// Others that have seen its times are left out.
+template <class P>
+std::vector<Selector<P>> unaware_of(const DeviceInfo& device, const std::string& name,
+                                    const std::vector<Selector<P>>& all, std::unique_ptr<LoadedTreeOf<P>>& learned) {
+    const auto is_aware = [&](const Selector<P>& tree) { return alike(traits_of(device), tree.device); };
+    const Selector<P>* const first = SimilarTrees<P>(all, device).next();
+    if (!first || !is_aware(*first)) return all;
+    learned = learned_without(device.key, name, *first);
+    std::vector<Selector<P>> unaware{learned->selector};
+    for (const Selector<P>& tree : all)
+        if (!is_aware(tree)) unaware.push_back(tree);
+    return unaware;
 }
 
 /// Of the instruction sets that keys name, a richer one's index is greater.
@@ -218,9 +272,10 @@ void keep_on_page(const std::string& name, const std::string& table) {
 TEST(Fallback, CostsAtMostATenthOnEverySweptCpu) {
     int judged = 0;
     std::vector<Judged> costs;
-    for_each_swept_cpu([&](const std::string& key, const std::string& name, const DeviceInfo& device,
-                           const Matrix& matrix, const auto& others) {
-        const Cost cost = cost_of(matrix, device, others);
+    for_each_swept_cpu([&]<class P>(const std::string& key, const std::string& name, const DeviceInfo& device,
+                                    const Matrix& matrix, const std::vector<Selector<P>>& others) {
+        std::unique_ptr<LoadedTreeOf<P>> learned;
+        const Cost cost = cost_of(matrix, device, unaware_of(device, name, others, learned));
         std::printf("%-34s %-15s %4zu (%zu of variants never tried) %6.3f %7.3f  %s\n", key.c_str(), name.c_str(),
                     cost.problems, cost.untried, cost.regret, cost.baseline, in_words(cost).c_str());
         costs.push_back({without_kind(key), name, cost.regret, cost.baseline});
