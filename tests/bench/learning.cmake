@@ -43,11 +43,11 @@ if(NOT ESPALIER_SANITIZE)  # these train on everything: once is enough
   target_compile_definitions(fallback_test PRIVATE
     ESPALIER_RESULTS="${PROJECT_SOURCE_DIR}/results" ESPALIER_COMMITTED_SELECTORS="${ESPALIER_SELECTORS_DIR}")
   add_test(NAME fallback_test COMMAND fallback_test)
-  set_tests_properties(fallback_test PROPERTIES ENVIRONMENT OMP_WAIT_POLICY=passive TIMEOUT 600)
+  set_tests_properties(fallback_test PROPERTIES ENVIRONMENT OMP_WAIT_POLICY=passive TIMEOUT 1200)
   add_test(NAME selectors_are_what_the_results_give COMMAND ${CMAKE_CURRENT_LIST_DIR}/train/check_selectors.sh
            $<TARGET_FILE:espalier> WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   # As whoever commits them trains: without the disturbed problems that the other tests let pass.
-  set_tests_properties(selectors_are_what_the_results_give PROPERTIES TIMEOUT 1200
+  set_tests_properties(selectors_are_what_the_results_give PROPERTIES TIMEOUT 1800
                                                                       ENVIRONMENT ESPALIER_ALLOW_DISTURBED=false)
 endif()
 

@@ -123,7 +123,9 @@ int main(int count, char** arguments) {
     program.add_option("--without", questions.without, "trees without these variants")->delimiter(',');
     program.add_option("--only", questions.only, "trees with these and the baseline alone")->delimiter(',');
     program.add_option("--ship", questions.ship, "the best sets of up to so many, and what each variant is worth");
-    program.add_flag("--transfer", questions.transfer, "trees on the data of the other devices of their kind");
+    program.add_flag(
+        "--transfer", questions.transfer,
+        "trees on the data of the other devices of their kind; those of devices that are alike have seen it");
     CLI11_PARSE(program, count, arguments)
     if (devices.empty()) devices = devices_with_results(results);
     std::vector<TrainedDevice> trained;
