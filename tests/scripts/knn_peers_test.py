@@ -94,8 +94,8 @@ class File(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "key" / "peers" / "knn.jsonl.xz"
             for name, problem in (("a", "k=1"), ("b", "k=2"), ("c", "k=1")):
-                records.keep(path, [{"variant": name, "problem": problem, "samples_ns": [], "time_ns": 0, "time_lo_ns": 0,
-                                     "time_hi_ns": 0}])
+                records.keep(path, [{"variant": name, "problem": problem, "configuration": "default", "samples_ns": [],
+                                     "time_ns": 0, "time_lo_ns": 0, "time_hi_ns": 0}])
             self.assertEqual([case["variant"] for case in records.read_cases(path)], ["b", "c"])
 
     def test_the_interval_holds_the_median(self):

@@ -218,16 +218,18 @@ CaseRecord decode_case(const json& body) {
 std::vector<CaseRecord> decode_cases(const json& body) {
     if (!body.is_object() || !body.contains("configurations")) return {decode_case(body)};
     Fields fields(body, "case");
+    const auto& configurations = fields.array("configurations", kMostConfigurations);
+    if (configurations.empty()) fields.refuse("configurations", "is empty");
+    if (body.contains("configuration")) fields.refuse("configurations", "is there beside a configuration");
     std::vector<CaseRecord> cases;
     json one = body;
     one.erase("configurations");
-    for (const json& configuration : fields.array("configurations", kMostConfigurations)) {
+    for (const json& configuration : configurations) {
         one["configuration"] = configuration;
         cases.push_back(decode_case(one));
+        if (!cases.front().samples_ns.empty())
+            fields.refuse("configurations", "is there beside times, which are of one");
     }
-    if (cases.empty()) fields.refuse("configurations", "is empty");
-    if (body.contains("configuration")) fields.refuse("configurations", "is there beside a configuration");
-    if (!cases.front().samples_ns.empty()) fields.refuse("configurations", "is there beside times, which are of one");
     return cases;
 }
 

@@ -1,8 +1,8 @@
 // What a device without a tree of its own would pay: the library's decisions for every swept device with that device's
 // tree taken away, judged by the device's own committed times. Devices that are alike have learned from these: the tree
-// that is asked is learned anew without them. The tables of docs/performance/fallbacks.md are made
-// here: ESPALIER_PAGES=write writes them, ESPALIER_PAGES=check, as CI runs it, fails where the page has others. Without
-// it nothing is asked of the page: results may be somebody's own.
+// that is asked is learned anew without them. The tables of docs/performance/fallbacks.md are made here:
+// ESPALIER_PAGES=write writes them, ESPALIER_PAGES=check, as CI runs it, fails where the page has others. Without it
+// nothing is asked of the page: results may be somebody's own.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
