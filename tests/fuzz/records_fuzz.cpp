@@ -53,11 +53,12 @@ void read_trees(std::string_view text) {
 
 /// What was accepted can be written, shown and read again, and is then the same.
 void read_case(const nlohmann::json& body) {
-    const CaseRecord record = decode_case(body);
-    const std::string line = seal("case", encode(record));
-    require(encode(decode_case(unseal(line).body)) == encode(record));
-    static_cast<void>(to_csv({&record, 1}));
-    static_cast<void>(implausible(record, DeviceInfo{}));
+    for (const CaseRecord& record : decode_cases(body)) {
+        const std::string line = seal("case", encode(record));
+        require(encode(decode_case(unseal(line).body)) == encode(record));
+        static_cast<void>(to_csv({&record, 1}));
+        static_cast<void>(implausible(record, DeviceInfo{}));
+    }
 }
 
 void read_device(const nlohmann::json& body) {

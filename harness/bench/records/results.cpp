@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "harness/base/statistics.hpp"
 #include "harness/bench/records/atomic_file.hpp"
@@ -78,7 +79,7 @@ bool is_like(const nlohmann::ordered_json& line, const CaseRecord& first, const 
         return false;
     CaseRecord other = record;
     other.configuration = first.configuration;
-    return espalier::bench::encode(shortened(other)) == line;
+    return espalier::bench::encode(shortened(std::move(other))) == line;
 }
 
 /// The lines of a packed file. Cases without times that follow one another and are alike share one: those of variants

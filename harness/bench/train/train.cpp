@@ -154,14 +154,6 @@ void keep_predicted(const ordered_json& before, const Trained& now, ordered_json
         entry["unseen_predicted"] = figures;
 }
 
-/// Learns as the tree that is on file was learned: how was chosen when it was evaluated.
-void learn_as(std::string_view tree, LearnOptions& options) try {
-    const TreeFile earlier = read_tree(tree);
-    options.pruning = earlier.pruning, options.part_relaxed = earlier.part_relaxed;
-} catch (const BadData&) {
-    options.pruning = 1;
-}
-
 /// A device of which little was measured is not to choose worse than without a tree of its own: where the tree that the
 /// library would ask then is better (relatives.hpp), that one is shipped, and this is what selector.json says of it;
 /// else null.
@@ -258,6 +250,13 @@ ordered_json summary(const Trained& trained, const ordered_json& before) {
     entry["dispatch_ns"] = kept(before, "dispatch_ns", trained.evidence.data_sha256);
     entry["data_sha256"] = trained.evidence.data_sha256;
     return entry;
+}
+
+void learn_as(std::string_view tree, LearnOptions& options) try {
+    const TreeFile earlier = read_tree(tree);
+    options.pruning = earlier.pruning, options.part_relaxed = earlier.part_relaxed;
+} catch (const BadData&) {
+    options.pruning = 1;
 }
 
 std::string weights_of(std::string_view tree) try { return read_tree(tree).weights_sha256; } catch (const BadData&) {

@@ -69,6 +69,9 @@ struct TrainingFolders {
     std::filesystem::path evidence_trees{};  ///< the trees of these, which may be shipped for a device; empty: none
 };
 
+/// Learns as the tree with this text was learned: how was chosen when it was evaluated.
+void learn_as(std::string_view tree, LearnOptions& options);
+
 /// SHA-256 of the file that weighed the problems of the tree with this text; empty if none did, and if it is no tree.
 std::string weights_of(std::string_view tree);
 

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/base/files/read_file.hpp"
@@ -131,16 +132,16 @@ std::unique_ptr<LoadedTreeOf<P>> learned_without(const std::string& key, const s
                                                  const Selector<P>& tree) {
     const std::string of(tree.device_key);
     const auto file = std::filesystem::path(ESPALIER_COMMITTED_SELECTORS) / name / (of + ".tree");
-    const TreeFile committed = read_tree(read_file(file).value());
     TrainOptions options{.evaluate = false};
-    options.learn.pruning = committed.pruning, options.learn.part_relaxed = committed.part_relaxed;
+    learn_as(read_file(file).value(), options.learn);
     options.evidence = {.allow_partial = true, .allow_mixed = true};
     options.evidence.known_stale = load_known_stale(std::filesystem::path(ESPALIER_RESULTS) / of);
     std::vector<OtherResults> others;
-    for (const std::string& other : swept_cpus())
-        if (other != key && other != of)
-            others.push_back({committed_results(other).device, cases_of(committed_results(other), name)});
-    std::erase_if(others, [](const OtherResults& other) { return other.records.empty(); });
+    for (const std::string& other : swept_cpus()) {
+        if (other == key || other == of) continue;
+        const DeviceResults& results = committed_results(other);
+        if (auto cases = cases_of(results, name); !cases.empty()) others.push_back({results.device, std::move(cases)});
+    }
     const DeviceResults& own = committed_results(of);
     const Trained trained = train(*find_family(name), own.device, cases_of(own, name), options, others);
     return tree_of<P>(read_tree(tree_text(trained, own.device)), tables<P>().registry);
