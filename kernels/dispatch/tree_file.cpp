@@ -138,6 +138,7 @@ void read_origin(Fields& fields, TreeFile& tree) {
         if (fields.has(name)) static_cast<void>(fields.text(name));
     if (fields.has("pruning")) tree.pruning = fields.number("pruning", 0, 1e6);
     if (fields.has("part_relaxed")) tree.part_relaxed = fields.flag("part_relaxed");
+    if (fields.has("from_alike")) tree.from_alike = fields.flag("from_alike");
     if (fields.has("weights")) {
         Fields weights(fields.object("weights", 8), "weights");
         tree.weights_sha256 = weights.word("file_sha256", "", 64);

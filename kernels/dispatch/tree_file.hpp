@@ -42,6 +42,7 @@ struct TreeFile {
     std::string data_sha256;
     double pruning = 1;            ///< for training alone: how much its size was pruned back
     bool part_relaxed = true;      ///< for training alone: whether it asks for relaxing categories first
+    bool from_alike = true;        ///< for training alone: whether it is learned from devices that are alike, too
     std::string weights_sha256{};  ///< for training alone: of the file that weighed its problems; empty for none
     std::vector<Node> nodes;       ///< in pre-order, the root first
 };

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/bench/records/results.hpp"
+#include "kernels/dispatch/tree_file.hpp"
 #include "tests/support/invented_sweep.hpp"
 #include "tests/support/run_program.hpp"
 
@@ -315,6 +316,32 @@ TEST_F(TrainCommand, LearnsFromDevicesThatAreAlike) {
     ASSERT_EQ(run.code, 0) << run.err;
     expect_holds(run.err, {"nothing is learned from gpu-sm90-too: ", "2 drivers"});
     EXPECT_EQ(data(), alone);
+}
+
+// Whether a device learned alone, which held-out problems said, is in its tree, and without an evaluation stays so.
+TEST_F(TrainCommand, LearnsAloneWhereItsTreeSaysSo) {
+    const Family& family = *find_family("convolution_2d");
+    const auto devices = invented_devices();
+    DeviceInfo other = *std::ranges::find(devices, "gpu-sm90", &DeviceInfo::key);
+    const std::string path = selector(other.key);
+    const auto nodes = [&] { return nlohmann::json::parse(read_bytes(path)).at("nodes"); };
+    save_sweep(family, other, 3, Effort::standard);
+    ASSERT_EQ(train("--device gpu-sm90").code, 0);
+    std::string said = read_bytes(path);
+    const auto before = nodes();
+
+    other.key = "gpu-sm90-too";
+    save_sweep(family, other, 5, Effort::standard);
+    ASSERT_EQ(train("--device gpu-sm90 --trees").code, 0);
+    EXPECT_NE(nodes(), before);
+
+    said.replace(said.find("\"sources\""), 0, "\"from_alike\": false,\n ");
+    said.replace(said.find(",\n \"crc32\""), std::string::npos, "\n}\n");
+    std::ofstream(path) << seal_tree(said);
+    ASSERT_EQ(train("--device gpu-sm90 --trees").code, 0);
+    EXPECT_EQ(nodes(), before);
+    EXPECT_NE(read_bytes(path).find("\"from_alike\": false"), std::string::npos);
+    EXPECT_EQ(train("--device gpu-sm90 --check --trees").code, 0);
 }
 
 // A CPU of which little was measured gets the tree of one of another instruction set where that chooses better here,

@@ -29,6 +29,8 @@ struct Trained {
     std::optional<Weighting> weighting{};  ///< none: every problem counts alike
     double pruning = 1;                    ///< `LearnOptions::pruning` of the tree
     bool part_relaxed = true;              ///< `LearnOptions::part_relaxed` of it
+    bool from_alike = true;                ///< `LearnOptions::from_alike` of it
+    double from_alike_geomean = 0;         ///< where it is not: what trees cost that are, on the same held-out problems
     std::string forest{};                  ///< the file of the forest that goes with it; empty if none was asked for
 };
 

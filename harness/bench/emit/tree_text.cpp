@@ -118,6 +118,7 @@ ordered_json header(const Trained& trained, const DeviceInfo& device) {
     }
     header["pruning"] = trained.pruning;
     if (!trained.part_relaxed) header["part_relaxed"] = false;
+    if (!trained.from_alike) header["from_alike"] = false;
     if (const auto& weighting = trained.weighting)
         header["weights"] = {{"file_sha256", weighting->file_sha256},
                              {"by", weighting->by_time ? "time" : "calls"},

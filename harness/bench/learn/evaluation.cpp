@@ -115,20 +115,26 @@ Chooser best_of_nearest(const Part& part) {
     };
 }
 
-/// Mean and standard error of what trees of one size cost, over the problems where the choice of each has one.
 struct MeanCost {
     double mean = 0, standard_error = 0;
 };
 
-MeanCost cost_of(std::span<const HeldOut> all, std::size_t size) {
-    double sum = 0, squares = 0, count = 0;
-    for (std::size_t p = 0; p < all[size].costs.size(); ++p) {
-        if (std::ranges::any_of(all, [&](const HeldOut& other) { return std::isnan(other.costs[p]); })) continue;
-        sum += all[size].costs[p], squares += all[size].costs[p] * all[size].costs[p], ++count;
-    }
-    if (count < 2) return {};
+MeanCost mean_of(std::span<const double> costs) {
+    if (costs.size() < 2) return {};
+    double sum = 0, squares = 0;
+    for (const double cost : costs) sum += cost, squares += cost * cost;
+    const auto count = static_cast<double>(costs.size());
     const double mean = sum / count;
     return {mean, std::sqrt(std::max(0.0, squares / count - mean * mean) / (count - 1))};
+}
+
+/// Of what trees of one size cost, over the problems where the choice of each has a cost.
+MeanCost cost_of(std::span<const HeldOut> all, std::size_t size) {
+    std::vector<double> costs;
+    for (std::size_t p = 0; p < all[size].costs.size(); ++p)
+        if (std::ranges::none_of(all, [&](const HeldOut& other) { return std::isnan(other.costs[p]); }))
+            costs.push_back(all[size].costs[p]);
+    return mean_of(costs);
 }
 
 /// By the one-standard-error rule.
@@ -196,6 +202,14 @@ CrossValidation cross_validate(const Matrix& matrix, const LearnOptions& options
     return result;
 }
 
+bool costs_less(const HeldOut& one, const HeldOut& other) {
+    std::vector<double> saved;
+    for (std::size_t p = 0; p < std::min(one.costs.size(), other.costs.size()); ++p)
+        if (const double log = other.costs[p] - one.costs[p]; !std::isnan(log)) saved.push_back(log);
+    const MeanCost all = mean_of(saved);
+    return all.mean > 2 * all.standard_error;  // of one problem that differs the mean is one
+}
+
 double log_regret(const Matrix& matrix, const Tree& tree, std::size_t problem) {
     const TreeLeaf& leaf = tree.leaves[tree.leaf_of(matrix.row(problem))];
     return matrix.log_slowdown(problem, chosen(matrix, problem, leaf.ranking));
@@ -216,8 +230,8 @@ Evaluation evaluate(const Matrix& matrix, const Tree& tree, const LearnOptions& 
     if (!singles.empty())
         evaluation.best_single =
             std::exp(std::accumulate(singles.begin(), singles.end(), 0.0) / static_cast<double>(singles.size()));
-    if (validation.prunings.empty()) return evaluation;
-    evaluation.held_out = validation.held_out[validation.smallest];
+    if (validation.empty()) return evaluation;
+    evaluation.held_out = validation.kept();
     evaluation.held_out_single = validation.single;
     evaluation.held_out_nearest = validation.nearest;
     return evaluation;

@@ -34,6 +34,9 @@ struct CrossValidation {
     bool part_relaxed = true;  ///< of all of them
     HeldOut single;            ///< on the same folds: the choice that is best on average for the others
     HeldOut nearest;           ///< on the same folds: what is best for the nearest of the others
+
+    [[nodiscard]] bool empty() const { return prunings.empty(); }
+    [[nodiscard]] const HeldOut& kept() const { return held_out[smallest]; }
 };
 
 /// The trees of ascending prunings, on the folds of `evaluation_folds`, parted by relaxing categories or not, as is
@@ -41,6 +44,10 @@ struct CrossValidation {
 /// error of that one's mean, or a quarter of a percent where that is less (Breiman, Friedman, Olshen and Stone,
 /// Classification and Regression Trees, 1984, section 3.4.3).
 CrossValidation cross_validate(const Matrix& matrix, const LearnOptions& options);
+
+/// Whether one way of choosing costs less than another where both have a cost, in the mean by more than two
+/// standard errors of the difference. Both are of the same folds.
+bool costs_less(const HeldOut& one, const HeldOut& other);
 
 /// How good a way of learning and its tree are on one matrix. Only problems count whose choice was not imputed, against
 /// the best time measured there. Times are imputed anew for every fold, without what is held out.

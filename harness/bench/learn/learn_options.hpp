@@ -15,6 +15,7 @@ struct LearnOptions {
     double least_win = 0.04;          ///< log slowdown of one of its measured problems that it must win, too
     double pruning = 1;               ///< that and the penalty so many times (tree_size.hpp)
     bool part_relaxed = true;         ///< a relaxing category parts trees as an optional one does
+    bool from_alike = true;           ///< learns from devices that are alike, too, where there are any
     std::size_t least_problems = 5;   ///< measured in a leaf, here or on devices that are alike
     std::size_t drawn = 5000;         ///< problems of the domain whose times are predicted
     std::size_t measured_weight = 8;  ///< predicted problems that a measured one counts for at most (`weight_of`)

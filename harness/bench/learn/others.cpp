@@ -55,4 +55,17 @@ void learn_beside(Matrix& matrix, std::span<const Matrix> others) {
     matrix.others = std::move(all);
 }
 
+Matrix alone(Matrix matrix) {
+    matrix.others = nullptr;
+    if (!matrix.drawn) return matrix;
+    auto own = std::make_shared<DrawnProblems>(*matrix.drawn);
+    const auto drop = [&](auto& rows, std::size_t width) {
+        rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(own->alike * width));
+    };
+    drop(own->values, matrix.columns.size()), drop(own->supported, matrix.candidates.size());
+    own->count -= own->alike, own->alike = 0;
+    matrix.drawn = std::move(own);
+    return matrix;
+}
+
 }  // namespace espalier::bench::learn

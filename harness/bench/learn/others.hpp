@@ -10,4 +10,7 @@ namespace espalier::bench::learn {
 /// the best of these candidates there; imputed times are none.
 void learn_beside(Matrix& matrix, std::span<const Matrix> others);
 
+/// The matrix as if no other device had measured anything; what was lent stays.
+Matrix alone(Matrix matrix);
+
 }  // namespace espalier::bench::learn

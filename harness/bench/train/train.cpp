@@ -14,6 +14,7 @@
 #include "harness/bench/emit/forest_of.hpp"
 #include "harness/bench/emit/tree_text.hpp"
 #include "harness/bench/learn/feasibility.hpp"
+#include "harness/bench/learn/others.hpp"
 #include "harness/bench/learn/tree_for.hpp"
 #include "harness/bench/train/relatives.hpp"
 #include "kernels/dispatch/tree_file.hpp"
@@ -187,6 +188,26 @@ bool is_left(const ordered_json& summaries, const std::string& family) {
     return summaries.contains(family) && summaries[family].is_object() && summaries[family].contains("shipped");
 }
 
+/// How a tree is learned best, by what trees learned so cost problems that were held out: how far it is pruned back,
+/// how it is parted, and whether devices that are alike teach it, too. They do unless it is better alone beyond doubt:
+/// of many problems of its own a device's choices are more its own than theirs.
+void choose_how(Trained& trained, LearnOptions& learn) {
+    Matrix& matrix = trained.evidence.matrix;
+    trained.validation = cross_validate(matrix, learn);
+    if (trained.validation.empty()) return;
+    if (matrix.others && matrix.others->count() > 0) {
+        Matrix own = alone(matrix);
+        CrossValidation by_own = cross_validate(own, learn);
+        if (costs_less(by_own.kept(), trained.validation.kept())) {
+            learn.from_alike = false;
+            trained.from_alike_geomean = trained.validation.kept().regret.geomean;
+            matrix = std::move(own), trained.validation = std::move(by_own);
+        }
+    }
+    learn.pruning = trained.validation.prunings[trained.validation.smallest];
+    learn.part_relaxed = trained.validation.part_relaxed;
+}
+
 }  // namespace
 
 Trained train(const Family& family, const DeviceInfo& device, std::span<const CaseRecord> records,
@@ -197,15 +218,12 @@ Trained train(const Family& family, const DeviceInfo& device, std::span<const Ca
     LearnOptions learn = options.learn;
     matrix.drawn = draw_problems_for(family, device, matrix, learn.drawn);
     if (options.mix)
-        trained.weighting = weigh(family, device.key, *options.mix, matrix.drawn->count / weight_of(matrix, learn),
-                                  matrix, trained.evidence.notices);
-    if (options.evaluate) {
-        trained.validation = cross_validate(matrix, learn);
-        const CrossValidation& validation = trained.validation;
-        if (!validation.prunings.empty()) learn.pruning = validation.prunings[validation.smallest];
-        learn.part_relaxed = validation.part_relaxed;
-    }
-    trained.pruning = learn.pruning, trained.part_relaxed = learn.part_relaxed;
+        trained.weighting = weigh(family, device.key, *options.mix,
+                                  (matrix.drawn->count - matrix.drawn->alike) / weight_of(matrix, learn), matrix,
+                                  trained.evidence.notices);
+    if (!learn.from_alike) matrix = alone(std::move(matrix));
+    if (options.evaluate) choose_how(trained, learn);
+    trained.pruning = learn.pruning, trained.part_relaxed = learn.part_relaxed, trained.from_alike = learn.from_alike;
     trained.tree = tree_for(family, device, matrix, learn);
     constexpr int kDraws = 2000;
     if (const auto uncovered = find_uncovered_problem(family, device, matrix, trained.tree, kDraws, learn.seed))
@@ -229,6 +247,7 @@ ordered_json summary(const Trained& trained, const ordered_json& before) {
     const VariantInfo& variant = trained.family->variants()[single.variant];
     ordered_json entry = figures(e.training);
     entry["held_out"] = figures(e.held_out);
+    if (!trained.from_alike) entry["from_alike_geomean"] = rounded(trained.from_alike_geomean);
     entry["best_single_geomean"] = rounded(e.best_single);
     entry["best_single_variant"] = variant.name;
     entry["best_single_configuration"] = variant.configurations[single.configuration].text();
@@ -255,6 +274,7 @@ ordered_json summary(const Trained& trained, const ordered_json& before) {
 void learn_as(std::string_view tree, LearnOptions& options) try {
     const TreeFile earlier = read_tree(tree);
     options.pruning = earlier.pruning, options.part_relaxed = earlier.part_relaxed;
+    options.from_alike = earlier.from_alike;
 } catch (const BadData&) {
     options.pruning = 1;
 }

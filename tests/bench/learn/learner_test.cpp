@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <set>
 #include <utility>
@@ -140,6 +141,22 @@ TEST(Learner, HeldOutProblemsSayWhetherARelaxingCategoryParts) {
         ways.insert(part_relaxed);
     }
     EXPECT_EQ(ways.size(), 2U) << "one way is always better: this shows nothing";
+}
+
+TEST(Learner, CostsLessIsBeyondTwoStandardErrorsOfTheDifference) {
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    const HeldOut one{.costs = {0.1, 0.2, 0.3, none, 0.5}};
+    const auto beside = [&](const std::vector<double>& more) {
+        HeldOut other = one;
+        for (std::size_t p = 0; p < more.size(); ++p) other.costs[p] += more[p];
+        return costs_less(one, other);
+    };
+    EXPECT_FALSE(costs_less(one, one));
+    EXPECT_TRUE(beside({0.01, 0.01, 0.01, 0, 0.01})) << "however much problems differ among themselves";
+    EXPECT_FALSE(beside({0.04, 0, 0, 9, 0})) << "one problem that differs";
+    EXPECT_FALSE(beside({0.03, 0.01, 0, 9, 0})) << "0.01, and the standard error is 0.007";
+    EXPECT_TRUE(beside({0.02, 0.01, 0, 9, 0.01})) << "0.01, and the standard error is 0.004";
+    EXPECT_FALSE(beside({-0.01, -0.01, -0.01, 0, -0.01}));
 }
 
 TEST(Learner, WhatIsNotDrawnHasNoTreeOfItsOwn) {

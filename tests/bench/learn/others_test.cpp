@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <memory>
 
 #include "harness/bench/learn/forest.hpp"
 #include "tests/bench/learn/matrices.hpp"
@@ -29,6 +30,22 @@ TEST(Others, SayWhatLiesBetweenTheDevicesOwnProblems) {
     learn_beside(matrix, std::vector{measured_at(kSizes)});
     EXPECT_LT(expected(matrix, 128), 0.05);
     EXPECT_GT(expected(matrix, 1024), 0.45);
+}
+
+TEST(Others, AloneIsAsBeforeThem) {
+    Matrix matrix = measured_at({16, 8192});
+    const Matrix before = matrix;
+    learn_beside(matrix, std::vector{measured_at(kSizes)});
+    DrawnProblems drawn{.count = 3, .alike = 2, .values = {32, 64, 128}, .supported = {1, 1, 0, 1, 0, 1, 0, 1, 1}};
+    matrix.drawn = std::make_shared<const DrawnProblems>(drawn);
+    const Matrix own = alone(matrix);
+    EXPECT_EQ(own.others, nullptr);
+    EXPECT_EQ(predict(own, own.all(), kSizes), predict(before, before.all(), kSizes));
+    EXPECT_EQ(own.drawn->count, 1U);
+    EXPECT_EQ(own.drawn->alike, 0U);
+    EXPECT_EQ(own.drawn->values, (std::vector<double>{128}));
+    EXPECT_EQ(own.drawn->supported, (std::vector<char>{0, 1, 1}));
+    EXPECT_EQ(matrix.drawn->count, 3U) << "the other matrix keeps its own";
 }
 
 TEST(Others, ForestsMayAskForTheDevice) {
