@@ -37,7 +37,7 @@ ordered_json figures(const HeldOut& held_out) {
 
 /// Leaves against regret: trees of each size on problems that they had not seen.
 ordered_json size_curve(const CrossValidation& sizes) {
-    if (sizes.prunings.empty()) return nullptr;
+    if (sizes.empty()) return nullptr;
     ordered_json curve = ordered_json::array();
     for (std::size_t i = 0; i < sizes.prunings.size(); ++i)
         curve.push_back({{"pruning", rounded(sizes.prunings[i])},

@@ -87,13 +87,13 @@ TEST(Lending, FiguresAreOfWhatWasMeasuredAndSizesOfAllThatIsKnown) {
     Matrix other = lender(220);
     const Matrix matrix = lent_to(device(220), {other});
     const CrossValidation validation = cross_validate(matrix, {});
-    const HeldOut& held_out = validation.held_out[validation.smallest];
+    const HeldOut& held_out = validation.kept();
     ASSERT_EQ(held_out.choices[99], 1U);
     EXPECT_TRUE(std::isnan(held_out.logs[99]));
     EXPECT_NEAR(held_out.costs[99], 0, 1e-9);
     EXPECT_GT(held_out.unmeasured, 100);
     const CrossValidation alone = cross_validate(device(220), {});
-    EXPECT_EQ(alone.held_out[alone.smallest].costs, alone.held_out[alone.smallest].logs);
+    EXPECT_EQ(alone.kept().costs, alone.kept().logs);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ void study(const std::string& key) {
     const DeviceResults unseen = load_results(unseen_folder(folder), {});
     for (const Trained& of : device.families) {
         const auto records = cases_of(unseen, of.family->name());
-        if (records.empty() || of.validation.prunings.empty()) continue;
+        if (records.empty() || of.validation.empty()) continue;
         const Matrix& matrix = of.evidence.matrix;
         const auto of_both_ways = learn_sizes(matrix, matrix.all(), options.learn, of.validation.prunings);
         const std::size_t sizes = of.validation.prunings.size();
