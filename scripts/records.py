@@ -1,5 +1,6 @@
 """Records as the harness keeps them: a line of JSON each, sealed with a CRC-32 unless its file is packed with xz."""
 
+import itertools
 import json
 import lzma
 import pathlib
@@ -12,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "plots")
 import regular_files  # noqa: E402
 from replaced import replace  # noqa: E402
 
-MOST_CONFIGURATIONS = 256  # of a line
+MOST_CASES = 256  # of a line
 
 SEAL = re.compile(rb',"crc32":"[0-9a-f]{8}"}\n')
 
@@ -37,11 +38,17 @@ def read_cases(path):
 
 
 def cases_of(line):
-    """Those that a line of results stands for: one, or one of each of its configurations."""
-    if "configurations" not in line:
+    """Those that a line of results stands for: one, or what each of its "cases" has of its own beside the rest."""
+    if "cases" not in line:
         return [line]
-    configurations = line.pop("configurations")
-    return [line | {"configuration": configuration} for configuration in configurations]
+    own = line.pop("cases")
+    return [case for one in own for case in cases_of(both(line, one))]
+
+
+def both(shared, own):
+    """The members of both; an object that both have is one of its members."""
+    return shared | {name: both(shared[name], value) if name in shared and isinstance(value, dict) else value
+                     for name, value in own.items()}
 
 
 def packed(content):
@@ -69,17 +76,45 @@ def keep(path, cases):
 
 
 def together(cases):
-    """The lines of cases in a packed file, as harness/bench/records/results.cpp has them: cases without times that follow
-    one another and differ in their configurations alone share one."""
-    lines = []
-    for case in cases:
-        rest = {name: value for name, value in case.items() if name != "configuration"}
-        if lines and not case["samples_ns"] and lines[-1][0] == rest and len(lines[-1][1]) < MOST_CONFIGURATIONS:
-            lines[-1][1].append(case["configuration"])
-        else:
-            lines.append((rest, [case["configuration"]], case))
-    return [case if len(configurations) == 1 else rest | {"configurations": configurations}
-            for rest, configurations, case in lines]
+    """The lines of cases in a packed file, as harness/bench/records/case_lines.cpp has them: of cases that follow one
+    another those of a problem share one, and within it those of a variant what they share."""
+    return [as_one([as_one(of_variant) for of_variant in runs(of_problem, "variant")])
+            for of_problem in runs(cases, "problem")]
+
+
+def runs(cases, name):
+    """Cases that follow one another and have the same value of a member."""
+    for _, alike in itertools.groupby(cases, key=lambda case: case[name]):
+        while some := list(itertools.islice(alike, MOST_CASES)):
+            yield some
+
+
+def as_one(bodies):
+    """Bodies as one that stands for all."""
+    if len(bodies) == 1:
+        return bodies[0]
+    shared = shared_by(bodies)
+    return shared | {"cases": [without(body, shared) for body in bodies]}
+
+
+def shared_by(bodies):
+    """What all bodies have, of objects their members; "cases" and samples stay each one's own."""
+    shared = {}
+    for name, value in bodies[0].items():
+        values = [body.get(name) for body in bodies]
+        if name == "cases" or (name == "samples_ns" and value) or None in values:
+            continue
+        if all(other == value for other in values):
+            shared[name] = value
+        elif all(isinstance(other, dict) for other in values) and (inner := shared_by(values)):
+            shared[name] = inner
+    return shared
+
+
+def without(body, shared):
+    """What a body has beside what is shared."""
+    return {name: without(value, shared[name]) if name in shared else value
+            for name, value in body.items() if name not in shared or value != shared[name]}
 
 
 def pack(path):

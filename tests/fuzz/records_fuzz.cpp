@@ -10,6 +10,7 @@
 #include "harness/base/text/csv_field.hpp"
 #include "harness/base/text/printable.hpp"
 #include "harness/bench/families/family.hpp"
+#include "harness/bench/records/case_lines.hpp"
 #include "harness/bench/records/codec.hpp"
 #include "harness/bench/records/csv.hpp"
 #include "harness/bench/records/roofline.hpp"

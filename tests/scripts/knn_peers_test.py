@@ -4,6 +4,7 @@ usage: knn_peers_test.py <espalier_knn_runner> <espalier>
 """
 
 import importlib.util
+import json
 import pathlib
 import subprocess
 import sys
@@ -79,16 +80,27 @@ class Comparison(unittest.TestCase):
 
 
 class File(unittest.TestCase):
-    def test_cases_without_times_share_a_line(self):
-        cases = [{"variant": "a", "problem": "n=1", "configuration": configuration, "samples_ns": samples, "time_ns": 0,
-                  "time_lo_ns": 0, "time_hi_ns": 0} for configuration, samples in
-                 [("items=1", []), ("items=2", []), ("items=4", [1.0]), ("items=8", [1.0]), ("items=16", [])]]
+    def test_cases_of_a_problem_share_a_line(self):
+        cases = [{"variant": variant, "problem": problem, "configuration": configuration, "samples_ns": samples, "time_ns": 0,
+                  "time_lo_ns": 0, "time_hi_ns": 0, "counters": counters} for variant, problem, configuration, samples, counters in
+                 [("a", "n=1", "items=1", [], {}), ("a", "n=1", "items=2", [], {}), ("a", "n=1", "items=4", [1.0], {}),
+                  ("b", "n=1", "items=8", [1.0], {"reads": 1}), ("b", "n=1", "items=16", [1.0], {"reads": 1, "writes": 2}),
+                  ("a", "n=2", "items=1", [], {})]]
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "knn.jsonl.xz"
             records.keep(path, cases)
             self.assertEqual(records.read_cases(path), cases)
-            lines = list(records.regular_files.lines(path))
-        self.assertEqual(["configurations" in line for line in lines], [True, False, False, False])
+            lines = [json.loads(line)["case"] for line in records.regular_files.lines(path)]
+        self.assertEqual(lines[1], cases[5])
+        shared = {"problem": "n=1", "time_ns": 0, "time_lo_ns": 0, "time_hi_ns": 0}
+        self.assertEqual(lines[0] | {"cases": []}, shared | {"cases": []})
+        of_a, of_b = lines[0]["cases"]
+        self.assertEqual(of_a, {"variant": "a", "counters": {}, "cases": [
+            {"configuration": "items=1", "samples_ns": []}, {"configuration": "items=2", "samples_ns": []},
+            {"configuration": "items=4", "samples_ns": [1.0]}]})
+        self.assertEqual(of_b, {"variant": "b", "counters": {"reads": 1}, "cases": [
+            {"configuration": "items=8", "samples_ns": [1.0]},
+            {"configuration": "items=16", "samples_ns": [1.0], "counters": {"writes": 2}}]})
 
     def test_records_of_other_problems_stay(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -215,24 +215,6 @@ CaseRecord decode_case(const json& body) {
     return record;
 }
 
-std::vector<CaseRecord> decode_cases(const json& body) {
-    if (!body.is_object() || !body.contains("configurations")) return {decode_case(body)};
-    Fields fields(body, "case");
-    const auto& configurations = fields.array("configurations", kMostConfigurations);
-    if (configurations.empty()) fields.refuse("configurations", "is empty");
-    if (body.contains("configuration")) fields.refuse("configurations", "is there beside a configuration");
-    std::vector<CaseRecord> cases;
-    json one = body;
-    one.erase("configurations");
-    for (const json& configuration : configurations) {
-        one["configuration"] = configuration;
-        cases.push_back(decode_case(one));
-        if (!cases.front().samples_ns.empty())
-            fields.refuse("configurations", "is there beside times, which are of one");
-    }
-    return cases;
-}
-
 ordered_json encode(const DeviceInfo& device) {
     ordered_json body{{"kind", device.kind == DeviceKind::cpu ? "cpu" : "cuda"},
                       {"key", device.key},

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "harness/bench/records/case_record.hpp"
 #include "harness/bench/records/packing.hpp"
@@ -17,13 +16,6 @@ nlohmann::ordered_json encode(const CaseRecord& record);
 nlohmann::ordered_json encode(const DeviceInfo& device);
 CaseRecord decode_case(const nlohmann::json& body);
 DeviceInfo decode_device(const nlohmann::json& body);
-
-/// The cases that a line stands for: one, or where it has "configurations" in place of a configuration one of
-/// each, in their order.
-std::vector<CaseRecord> decode_cases(const nlohmann::json& body);
-
-/// Of a line: a small file is not to fill the memory.
-inline constexpr std::size_t kMostConfigurations = 256;
 
 /// One self-checking line: {"schema":"espalier.<kind>/1","<kind>":<body>,"crc32":"<8 hex digits>"}, without
 /// the newline. The CRC covers every byte before `,"crc32"`; what follows is checked literally, so that no

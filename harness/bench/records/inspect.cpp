@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "harness/bench/records/case_lines.hpp"
 #include "harness/bench/records/codec.hpp"
 #include "harness/bench/records/journal.hpp"
 #include "harness/bench/records/lines.hpp"
@@ -86,13 +87,13 @@ private:
     /// Ends the reading of a file that has more wrong than anybody reads.
     struct TooMuch {};
 
-    void take(const Sealed& sealed) {
+    void take(Sealed sealed) {
         const bool cases = !family_of_file(path_).empty();
         if (sealed.kind != (cases ? "case" : path_.stem().string()))
             throw BadData("a record of another kind than the file's");
         if (sealed.kind == "device") inspection_.devices.push_back(decode_device(sealed.body));
         if (!cases) return;
-        for (CaseRecord& record : decode_cases(sealed.body)) take_case(std::move(record));
+        for (CaseRecord& record : decode_cases(std::move(sealed.body))) take_case(std::move(record));
     }
 
     void take_case(CaseRecord record) {

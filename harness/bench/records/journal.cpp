@@ -10,6 +10,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "harness/bench/records/case_lines.hpp"
 #include "harness/bench/records/codec.hpp"
 #include "harness/bench/records/lines.hpp"
 #include "kernels/json/bad_data.hpp"
@@ -76,9 +77,9 @@ bool ends_without_newline(int file, off_t size) {
     return size > 0 && pread(file, &last, 1, size - 1) == 1 && last != '\n';
 }
 
-void add_record(Journal& journal, const Sealed& sealed) {
+void add_record(Journal& journal, Sealed sealed) {
     if (sealed.kind == "case")
-        std::ranges::move(decode_cases(sealed.body), std::back_inserter(journal.cases));
+        std::ranges::move(decode_cases(std::move(sealed.body)), std::back_inserter(journal.cases));
     else if (sealed.kind == "plan")
         journal.plans.push_back(decode_plan(sealed.body));
     else if (sealed.kind == "device")

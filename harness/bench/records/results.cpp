@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "harness/base/statistics.hpp"
 #include "harness/bench/records/atomic_file.hpp"
+#include "harness/bench/records/case_lines.hpp"
 #include "harness/bench/records/codec.hpp"
 #include "harness/bench/records/lines.hpp"
 #include "harness/bench/records/packing.hpp"
@@ -59,43 +59,9 @@ Sealed read_single(const fs::path& path, std::string_view kind) {
     return sealed;
 }
 
-CaseRecord shortened(CaseRecord record) {
-    constexpr int kDigits = 4;
-    for (double& sample : record.samples_ns) sample = to_significant_digits(sample, kDigits);
-    record.time_lo_ns = std::min(to_significant_digits(record.time_lo_ns, kDigits), record.time_ns);
-    record.time_hi_ns = std::max(to_significant_digits(record.time_hi_ns, kDigits), record.time_ns);
-    return record;
-}
-
 std::string sealed_lines(std::span<const CaseRecord> cases) {
     std::string lines;
     for (const CaseRecord& record : cases) lines += seal("case", espalier::bench::encode(record)) + '\n';
-    return lines;
-}
-
-/// Whether a case differs from one that is encoded in nothing but its configuration.
-bool is_like(const nlohmann::ordered_json& line, const CaseRecord& first, const CaseRecord& record) {
-    if (record.variant != first.variant || record.problem != first.problem || record.reason != first.reason)
-        return false;
-    CaseRecord other = record;
-    other.configuration = first.configuration;
-    return espalier::bench::encode(shortened(std::move(other))) == line;
-}
-
-/// The lines of a packed file. Cases without times that follow one another and are alike share one: those of variants
-/// that decline a problem, two thirds of a GPU's.
-std::string packed_lines(std::span<const CaseRecord> cases) {
-    std::string lines;
-    for (std::size_t i = 0; i < cases.size();) {
-        const CaseRecord& first = cases[i];
-        nlohmann::ordered_json line = espalier::bench::encode(shortened(first));
-        std::vector<std::string> configurations{first.configuration};
-        while (++i < cases.size() && first.samples_ns.empty() && configurations.size() < kMostConfigurations &&
-               is_like(line, first, cases[i]))
-            configurations.push_back(cases[i].configuration);
-        if (configurations.size() > 1) line.erase("configuration"), line["configurations"] = configurations;
-        lines += unsealed("case", line) + '\n';
-    }
     return lines;
 }
 
@@ -151,9 +117,9 @@ std::vector<CaseRecord> load_cases(const fs::path& file) {
         };
         if (line.overlong) refuse("longer than any record");
         try {
-            const Sealed sealed = unseal(line.text, seals);
+            Sealed sealed = unseal(line.text, seals);
             if (sealed.kind != "case") throw BadData("not a case");
-            for (CaseRecord& record : decode_cases(sealed.body)) {
+            for (CaseRecord& record : decode_cases(std::move(sealed.body))) {
                 if (!seen.insert(record.key()).second) throw BadData("the case occurs twice");
                 if (record.family != family) throw BadData("a case of another family than the file's");
                 cases.push_back(std::move(record));

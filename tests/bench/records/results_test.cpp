@@ -91,18 +91,31 @@ TEST(Results, PackedSamplesHaveFourDigitsAndTheirMedianAll) {
     EXPECT_EQ(packed.time_hi_ns, 146'000);
 }
 
-TEST(Results, PackedCasesThatDifferInTheirConfigurationsAloneShareALine) {
-    const TemporaryFolder folder;
+/// A variant of three configurations that declines, one of two that have times, and a baseline: another order of
+/// cases, or a problem of one case, is the line of another file.
+std::vector<CaseRecord> cases_of_a_problem() {
     std::vector<CaseRecord> cases;
-    const auto declines = [&](const char* configuration, const char* reason) {
-        CaseRecord record = sample_record(1);
-        record.status = Status::unsupported, record.reason = reason, record.configuration = configuration;
-        record.samples_ns.clear(), record.time_ns = record.time_lo_ns = record.time_hi_ns = 0;
-        cases.push_back(record);
+    const auto add = [&](const char* variant, const char* configuration) -> CaseRecord& {
+        cases.push_back(short_record(1));
+        cases.back().variant = variant, cases.back().configuration = configuration;
+        return cases.back();
     };
-    for (const char* items : {"items=1", "items=2", "items=4"}) declines(items, "one row only");
-    declines("items=8", "of another reason");
-    cases.push_back(short_record(1));
+    add("baseline", "default").role = "baseline";
+    cases.back().conditions = {}, cases.back().counters = {};
+    for (const char* items : {"items=1", "items=2", "items=4"}) {
+        CaseRecord& record = add("declines", items);
+        record.status = Status::unsupported, record.reason = "one row only";
+        record.samples_ns.clear(), record.time_ns = record.time_lo_ns = record.time_hi_ns = 0;
+    }
+    add("shared_atomics", "block=128").conditions = {.foreign_cpu_share = 0.125, .clock_share = 0.5};
+    add("shared_atomics", "block=256").stages = {"distance/register_tile"};
+    return cases;
+}
+
+TEST(Results, PackedCasesOfAProblemShareALine) {
+    const TemporaryFolder folder;
+    std::vector<CaseRecord> cases = cases_of_a_problem();
+    cases.push_back(short_record(2));
     merge_journals({journal(folder, "a.jsonl", cases)}, folder / "results", {});
     const std::filesystem::path device = folder / "results/cpu-test-2t", file = device / "histogram.jsonl.xz";
     const DeviceResults plain = load_results(device);
@@ -110,38 +123,65 @@ TEST(Results, PackedCasesThatDifferInTheirConfigurationsAloneShareALine) {
 
     std::vector<std::string> lines;
     for_each_line(file, [&](const Line& line) { lines.emplace_back(line.text); });
-    ASSERT_EQ(lines.size(), 3U);
-    const auto shared =
-        std::ranges::find_if(lines, [](auto& line) { return line.find("one row only") != std::string::npos; });
-    expect_holds(*shared, {R"("configurations":["items=1","items=2","items=4"]})"});
-    EXPECT_EQ(shared->find(R"("configuration":)"), std::string::npos);
+    ASSERT_EQ(lines.size(), 2U);
+    for (const char* once : {R"("family":)", R"("features":)", "espalier 0.1.0", "one row only", R"("declines")"})
+        EXPECT_EQ(lines[0].find(once), lines[0].rfind(once)) << once;
+    expect_holds(lines[0],
+                 {R"("cases":[{"configuration":"items=1"},{"configuration":"items=2"},{"configuration":"items=4"}])"});
+    EXPECT_EQ(lines[1].find("cases"), std::string::npos);
 
     const DeviceResults packed = load_results(device);
-    ASSERT_EQ(packed.cases.size(), plain.cases.size());
+    ASSERT_EQ(packed.cases.size(), 7U);
     for (std::size_t i = 0; i < plain.cases.size(); ++i) EXPECT_EQ(encode(packed.cases[i]), encode(plain.cases[i]));
-    EXPECT_EQ(inspect(device).cases.size(), plain.cases.size());
-    EXPECT_EQ(load_journal(file).cases.size(), plain.cases.size());
+    EXPECT_EQ(inspect(device).cases.size(), 7U);
+    EXPECT_EQ(load_journal(file).cases.size(), 7U);
     EXPECT_TRUE(inspect(device).findings.empty());
+}
 
-    const auto refusal = [&](std::string_view list) {
-        std::string line = *shared;
-        const auto at = line.find(R"("configurations":)");
-        line.replace(at, line.find(']', at) + 1 - at, list);
+TEST(Results, ALineOfSeveralCasesHasEachMemberOnce) {
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder / "histogram.jsonl.xz";
+    const auto write = [&](const std::string& cases, const std::vector<std::string>& left_out, const char* more) {
+        auto shared = encode(short_record(1));
+        shared["samples_ns"] = nlohmann::ordered_json::array(), shared["status"] = "unsupported",
+        shared["reason"] = "no";
+        for (const std::string& name : left_out) shared.erase(name);
+        std::string line = unsealed("case", shared);
+        line.insert(line.size() - 2, more + (",\"cases\":" + cases));
         std::ofstream(file, std::ios::binary | std::ios::trunc) << pack(line + '\n');
+    };
+    const auto refusal = [&](const std::string& cases, const std::vector<std::string>& left_out = {"configuration"},
+                             const char* more = "") {
+        write(cases, left_out, more);
         return message_of<BadData>([&] { static_cast<void>(load_cases(file)); });
     };
-    expect_holds(refusal(R"("configurations":[])"), {"line 1", "\"configurations\" is empty"});
-    expect_holds(refusal(R"("configurations":["items=1","items=1"])"), {"line 1", "twice"});
-    expect_holds(refusal(R"("configurations":["items=1",7])"), {"line 1", "configuration"});
-    expect_holds(refusal(R"("configurations":["a=1"],"configuration":"a=2")"), {"line 1", "beside a configuration"});
-    std::string many = R"("configurations":["a=0")";
-    for (int i = 1; i <= 256; ++i) many += ",\"a=" + std::to_string(i) + "\"";
-    expect_holds(refusal(many + "]"), {"line 1", "configurations"});
-    std::string timed = unsealed("case", encode(short_record(1)));
-    constexpr std::string_view kOne = R"("configuration":"block=256;items=4")";
-    timed.replace(timed.find(kOne), kOne.size(), R"("configurations":["a=1","a=2"])");
-    std::ofstream(file, std::ios::binary | std::ios::trunc) << pack(timed + '\n');
-    expect_holds(message_of<BadData>([&] { static_cast<void>(load_cases(file)); }), {"line 1", "beside times"});
+    const std::string two = R"([{"configuration":"a=1"},{"configuration":"a=2"}])";
+    write(two, {"configuration"}, "");
+    EXPECT_EQ(load_cases(file).size(), 2U);
+    write(R"([{"configuration":"a=1","cases":[{"role":"peer"}]},{"role":"baseline","configuration":"a=2"}])",
+          {"configuration", "role"}, "");
+    EXPECT_EQ(load_cases(file).at(1).role, "baseline");
+    expect_holds(refusal("[]"), {"line 1", "\"cases\" is empty"});
+    expect_holds(refusal("7"), {"line 1", "cases"});
+    expect_holds(refusal("[7]"), {"line 1", "cases"});
+    expect_holds(refusal(R"([{"configuration":"a=1"},{"configuration":"a=1"}])"), {"line 1", "twice"});
+    expect_holds(refusal(R"([{"configuration":7}])"), {"line 1", "configuration"});
+    expect_holds(refusal(R"([{"configuration":"a=1"},{}])"), {"line 1", "configuration"});
+    expect_holds(refusal(two, {}), {"line 1", "\"configuration\" is of several cases and of one"});
+    expect_holds(refusal(R"([{"configuration":"a=1","provenance":{"cache":"cold"}}])"),
+                 {"line 1", "\"cache\" is of several cases and of one"});
+    expect_holds(refusal(R"([{"configuration":"a=1","provenance":7}])"), {"line 1", "\"provenance\" is of several"});
+    expect_holds(refusal(R"([{"configuration":"a=1","unknown":7}])"), {"line 1", "does not know"});
+    expect_holds(refusal(two, {"configuration", "samples_ns"}, R"(,"samples_ns":[1])"), {"line 1", "samples_ns"});
+    // No line stands for more cases than it may list, however it nests them.
+    std::string many = R"([{"configuration":"a=0","variant":"v0"})";
+    for (int i = 1; i <= 256; ++i) many += R"(,{"configuration":"a=)" + std::to_string(i) + R"(","variant":"v"})";
+    expect_holds(refusal(many + "]", {"configuration", "variant"}), {"line 1", "cases"});
+    many = "[";
+    for (int i = 0; i < 129; ++i)
+        many += std::string(i ? ",{" : "{") + R"("configuration":"a=)" + std::to_string(i) +
+                R"(","cases":[{"variant":"v"},{"variant":"w"}]})";
+    expect_holds(refusal(many + "]", {"configuration", "variant"}), {"line 1", "\"cases\" are too many"});
 }
 
 TEST(Results, PackedIntervalsHoldTheTime) {

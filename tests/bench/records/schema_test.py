@@ -12,6 +12,9 @@ from pathlib import Path
 
 import jsonschema
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "scripts"))
+import records as packed  # noqa: E402
+
 
 def load(folder: Path) -> dict[str, jsonschema.Draft202012Validator]:
     validators = {}
@@ -57,6 +60,20 @@ def mutations(kind, record):
         yield f"more in {'.'.join(map(str, path))}", changed
 
 
+def shared_lines(schema, cases):
+    """What is wrong with what the schema says of the lines of packed files."""
+    lines = packed.together(sorted(cases, key=lambda case: (case["problem"], case["variant"])))
+    line = max(lines, key=lambda line: len(json.dumps(line)))
+    if not any("cases" in one for one in line.get("cases", [])):
+        return ["the cases of a problem share nothing"]
+    faults = [error.message for error in schema.iter_errors({"schema": "espalier.case/1", "case": line})]
+    for what, changed in {"none": {"cases": []}, "samples of all": {"samples_ns": [1]}, "more": {"unknown": 1},
+                          "more of one": {"cases": [{"unknown": 1}]}, "no list": {"cases": {}}}.items():
+        if schema.is_valid({"schema": "espalier.case/1", "case": line | changed}):
+            faults.append(f"the schema allows a line of several cases: {what}")
+    return faults
+
+
 def main() -> int:
     program, schemas = sys.argv[1], load(Path(sys.argv[2]))
     faults = []
@@ -73,6 +90,7 @@ def main() -> int:
         faults += [f"{kind}: {error.json_path}: {error.message}" for error in schemas[kind].iter_errors(record)]
     if set(seen) != {"case", "coverage", "device", "plan"}:
         faults.append(f"the sweep wrote records of {sorted(seen)} alone")
+    faults += shared_lines(schemas["case"], [record["case"] for record in records if record["schema"] == "espalier.case/1"])
     refused = 0
     for kind, record in seen.items():
         for what, changed in mutations(kind, record):
