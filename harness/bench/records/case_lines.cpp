@@ -73,16 +73,21 @@ bool is_own(const std::string& name, const ordered_json& value) {
 /// What all bodies have, of objects their members.
 ordered_json shared_by(std::span<const ordered_json> bodies) {
     auto shared = ordered_json::object();
-    for (const auto& [name, value] : bodies.front().items()) {
-        const bool everywhere =
-            std::ranges::all_of(bodies, [&, &name = name](const ordered_json& body) { return body.contains(name); });
-        if (!everywhere || is_own(name, value)) continue;
-        std::vector<ordered_json> values;
-        for (const ordered_json& body : bodies) values.push_back(body[name]);
-        if (std::ranges::all_of(values, [&](const ordered_json& other) { return other == values.front(); }))
-            shared[name] = value;
-        else if (std::ranges::all_of(values, [](const ordered_json& other) { return other.is_object(); }))
-            if (auto inner = shared_by(values); !inner.empty()) shared[name] = std::move(inner);
+    for (const auto& member : bodies.front().items()) {
+        const auto everywhere = [&](const auto& holds) {
+            return std::ranges::all_of(bodies, [&](const ordered_json& body) {
+                const auto there = body.find(member.key());
+                return there != body.end() && holds(*there);
+            });
+        };
+        if (is_own(member.key(), member.value())) continue;
+        if (everywhere([&](const ordered_json& value) { return value == member.value(); })) {
+            shared[member.key()] = member.value();
+        } else if (everywhere([](const ordered_json& value) { return value.is_object(); })) {
+            std::vector<ordered_json> objects;
+            for (const ordered_json& body : bodies) objects.push_back(body[member.key()]);
+            if (auto inner = shared_by(objects); !inner.empty()) shared[member.key()] = std::move(inner);
+        }
     }
     return shared;
 }

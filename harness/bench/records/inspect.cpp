@@ -72,7 +72,6 @@ public:
             try {
                 if (line.overlong) throw BadData("longer than any record");
                 take(unseal(line.text, seals));
-                ++inspection_.records;
             } catch (const BadData& error) {
                 refuse(error.what());
             }
@@ -92,8 +91,10 @@ private:
         if (sealed.kind != (cases ? "case" : path_.stem().string()))
             throw BadData("a record of another kind than the file's");
         if (sealed.kind == "device") inspection_.devices.push_back(decode_device(sealed.body));
-        if (!cases) return;
-        for (CaseRecord& record : decode_cases(std::move(sealed.body))) take_case(std::move(record));
+        if (cases)
+            for (CaseRecord& record : decode_cases(std::move(sealed.body))) take_case(std::move(record));
+        else
+            ++inspection_.records;
     }
 
     void take_case(CaseRecord record) {
@@ -102,6 +103,7 @@ private:
             throw BadData("a case of another device, " + record.provenance.device_key);
         if (!keys_.insert(record.key()).second) throw BadData("the case occurs twice");
         inspection_.cases.push_back(std::move(record));
+        ++inspection_.records;
     }
 
     void refuse(const std::string& why) {

@@ -134,6 +134,7 @@ TEST(Results, PackedCasesOfAProblemShareALine) {
     ASSERT_EQ(packed.cases.size(), 7U);
     for (std::size_t i = 0; i < plain.cases.size(); ++i) EXPECT_EQ(encode(packed.cases[i]), encode(plain.cases[i]));
     EXPECT_EQ(inspect(device).cases.size(), 7U);
+    EXPECT_EQ(inspect(device).records, 9U);  // and device.json, coverage.json
     EXPECT_EQ(load_journal(file).cases.size(), 7U);
     EXPECT_TRUE(inspect(device).findings.empty());
 }
